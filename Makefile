@@ -1,0 +1,42 @@
+# Everything a person does has one command here; CI calls the same ones.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+.DEFAULT_GOAL := help
+.PHONY: help setup lint test controlplane demo bench lock generate
+
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
+
+setup: $(VENV)/.installed ## a virtual environment with everything that tests need
+
+$(VENV)/.installed: requirements/dev.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+lint: setup ## ruff, mypy, import-linter
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: setup controlplane ## every test, the real control plane's too
+	$(BIN)/pytest
+
+controlplane: ## build what is missing of the real control plane
+	./hack/controlplane/build.sh
+
+demo: setup controlplane ## a LeaderWorkerSet's life on a real control plane, in two minutes
+	$(BIN)/python -m benchmarks.demo
+
+bench: setup controlplane ## figures: time, CPU, memory, requests
+	$(BIN)/python -m benchmarks.run
+
+generate: setup ## write the generated files anew (CRDs, schema tables)
+	$(BIN)/python scripts/generate.py
+
+lock: ## pin the dependencies anew, hashes and no addresses
+	$(BIN)/uv pip compile pyproject.toml --extra dev --generate-hashes --no-emit-index-url --python-version 3.11 --universal -q -o requirements/dev.txt --custom-compile-command "make lock"
+	$(BIN)/uv pip compile pyproject.toml --generate-hashes --no-emit-index-url --python-version 3.11 --universal -q -o requirements/runtime.txt --custom-compile-command "make lock"

@@ -1,0 +1,3 @@
+"""Operator for LeaderWorkerSet and DisaggregatedSet on Kubernetes."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,4 @@
+"""One process: configuration, wiring, start order, shutdown.
+
+Law: the only place that knows every part.
+"""

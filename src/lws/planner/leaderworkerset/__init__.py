@@ -1,0 +1,4 @@
+"""Plans for one LeaderWorkerSet: revisions, leader StatefulSet, rollout, status (spec: leaderworkerset.md).
+
+Law: pure; one module a step of the pipeline.
+"""

@@ -1,0 +1,4 @@
+"""AdmissionReview in, AdmissionReview out.
+
+Law: decides nothing; admission does.
+"""
