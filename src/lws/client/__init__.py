@@ -1,4 +1,5 @@
 """Talks: requests and responses as values, one transport that sends them.
 
-Law: knows HTTP and the Kubernetes API conventions, no kind of ours; only transport imports a network library.
+Law: knows HTTP and the Kubernetes API conventions, no kind of ours; only transport imports a
+network library.
 """
