@@ -1,0 +1,81 @@
+"""StatefulSets and ControllerRevisions, as far as a decision reads them."""
+
+import msgspec
+
+from lws.api import names
+from lws.api.intorpercent import IntOrPercent
+from lws.api.meta import ObjectMeta, Struct
+
+
+class RollingUpdate(Struct, kw_only=True):
+    """`updateStrategy.rollingUpdate`; the API server drops maxUnavailable where its gate is off."""
+
+    partition: int = 0
+    max_unavailable: IntOrPercent | None = None
+
+
+class UpdateStrategy(Struct, kw_only=True):
+    """`updateStrategy`."""
+
+    type: str = "RollingUpdate"
+    rolling_update: RollingUpdate | None = None
+
+
+class StatefulSetSpec(Struct, kw_only=True):
+    """`spec` of a StatefulSet, without its template."""
+
+    replicas: int = 1
+    service_name: str = ""
+    update_strategy: UpdateStrategy = UpdateStrategy()
+
+
+class StatefulSetStatus(Struct, kw_only=True):
+    """`status` of a StatefulSet; observed_generation None: no controller has seen it."""
+
+    observed_generation: int | None = None
+    replicas: int = 0
+    ready_replicas: int = 0
+    available_replicas: int = 0
+    current_revision: str = ""
+    update_revision: str = ""
+
+
+class StatefulSet(Struct, kw_only=True):
+    """A StatefulSet of some LeaderWorkerSet.
+
+    `document` is the whole object as JSON where a comparison may need it: for the leader
+    StatefulSet, and for a worker StatefulSet that someone has changed (generation above 1).
+    """
+
+    metadata: ObjectMeta
+    spec: StatefulSetSpec = StatefulSetSpec()
+    status: StatefulSetStatus = StatefulSetStatus()
+    document: bytes | None = None
+
+
+class ControllerRevision(Struct, kw_only=True):
+    """A ControllerRevision; `data` is JSON."""
+
+    metadata: ObjectMeta
+    revision: int = 0
+    data: msgspec.Raw | None = None
+
+
+_statefulset_decoder = msgspec.json.Decoder(StatefulSet)
+_revision_decoder = msgspec.json.Decoder(ControllerRevision)
+
+
+def decode_statefulset(data: bytes | msgspec.Raw) -> StatefulSet:
+    """Read one; the document is kept only where it may be needed."""
+    statefulset = _statefulset_decoder.decode(data)
+    is_worker = names.GROUP_INDEX in statefulset.metadata.labels
+    if is_worker and statefulset.metadata.generation <= 1:
+        return statefulset
+    return msgspec.structs.replace(statefulset, document=bytes(data))
+
+
+def decode_revision(data: bytes | msgspec.Raw) -> ControllerRevision:
+    """Read one; its data is copied out, so that the answer it came in can go."""
+    revision = _revision_decoder.decode(data)
+    kept = None if revision.data is None else revision.data.copy()
+    return msgspec.structs.replace(revision, data=kept)
