@@ -7,21 +7,21 @@ from lws.api.intorpercent import IntOrPercent
 from lws.api.meta import ObjectMeta, Struct
 
 
-class RollingUpdate(Struct, kw_only=True):
+class RollingUpdate(Struct, frozen=True, kw_only=True):
     """`updateStrategy.rollingUpdate`; the API server drops maxUnavailable where its gate is off."""
 
     partition: int = 0
     max_unavailable: IntOrPercent | None = None
 
 
-class UpdateStrategy(Struct, kw_only=True):
+class UpdateStrategy(Struct, frozen=True, kw_only=True):
     """`updateStrategy`."""
 
     type: str = "RollingUpdate"
     rolling_update: RollingUpdate | None = None
 
 
-class StatefulSetSpec(Struct, kw_only=True):
+class StatefulSetSpec(Struct, frozen=True, kw_only=True):
     """`spec` of a StatefulSet, without its template."""
 
     replicas: int = 1
@@ -29,7 +29,7 @@ class StatefulSetSpec(Struct, kw_only=True):
     update_strategy: UpdateStrategy = UpdateStrategy()
 
 
-class StatefulSetStatus(Struct, kw_only=True):
+class StatefulSetStatus(Struct, frozen=True, kw_only=True):
     """`status` of a StatefulSet; observed_generation None: no controller has seen it."""
 
     observed_generation: int | None = None
@@ -40,7 +40,7 @@ class StatefulSetStatus(Struct, kw_only=True):
     update_revision: str = ""
 
 
-class StatefulSet(Struct, kw_only=True):
+class StatefulSet(Struct, frozen=True, kw_only=True):
     """A StatefulSet of some LeaderWorkerSet.
 
     `document` is the whole object as JSON where a comparison may need it: for the leader
@@ -53,7 +53,7 @@ class StatefulSet(Struct, kw_only=True):
     document: bytes | None = None
 
 
-class ControllerRevision(Struct, kw_only=True):
+class ControllerRevision(Struct, frozen=True, kw_only=True):
     """A ControllerRevision; `data` is JSON."""
 
     metadata: ObjectMeta

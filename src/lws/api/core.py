@@ -7,7 +7,7 @@ from lws.api.meta import ObjectMeta, OwnerReference, Struct
 from lws.base.ids import UID, ResourceVersion, RevisionKey
 
 
-class GroupLabels(Struct, kw_only=True):
+class GroupLabels(Struct, frozen=True, kw_only=True):
     """Our labels on pods and worker StatefulSets; the user's own are not kept."""
 
     name: str = msgspec.field(name=names.NAME, default="")
@@ -17,7 +17,7 @@ class GroupLabels(Struct, kw_only=True):
     revision_key: RevisionKey = msgspec.field(name=names.REVISION_KEY, default=RevisionKey(""))
 
 
-class GroupAnnotations(Struct, kw_only=True):
+class GroupAnnotations(Struct, frozen=True, kw_only=True):
     """Our annotations on pods; the user's own are not kept."""
 
     size: str = msgspec.field(name=names.SIZE, default="")
@@ -26,7 +26,7 @@ class GroupAnnotations(Struct, kw_only=True):
     subdomain_policy: str = msgspec.field(name=names.SUBDOMAIN_POLICY, default="")
 
 
-class GroupMeta(Struct, kw_only=True):
+class GroupMeta(Struct, frozen=True, kw_only=True):
     """`metadata` of a pod."""
 
     name: str = ""
@@ -40,13 +40,13 @@ class GroupMeta(Struct, kw_only=True):
     owner_references: tuple[OwnerReference, ...] = ()
 
 
-class Running(Struct, kw_only=True):
+class Running(Struct, frozen=True, kw_only=True):
     """`state.running`."""
 
     started_at: str | None = None
 
 
-class Terminated(Struct, kw_only=True):
+class Terminated(Struct, frozen=True, kw_only=True):
     """`state.terminated`, `lastState.terminated`."""
 
     exit_code: int = 0
@@ -54,13 +54,13 @@ class Terminated(Struct, kw_only=True):
     finished_at: str | None = None
 
 
-class Waiting(Struct, kw_only=True):
+class Waiting(Struct, frozen=True, kw_only=True):
     """`state.waiting`."""
 
     reason: str = ""
 
 
-class ContainerState(Struct, kw_only=True):
+class ContainerState(Struct, frozen=True, kw_only=True):
     """`state`, `lastState`."""
 
     running: Running | None = None
@@ -68,7 +68,7 @@ class ContainerState(Struct, kw_only=True):
     waiting: Waiting | None = None
 
 
-class ContainerStatus(Struct, kw_only=True):
+class ContainerStatus(Struct, frozen=True, kw_only=True):
     """`containerStatuses[]`, `initContainerStatuses[]`."""
 
     name: str = ""
@@ -77,7 +77,7 @@ class ContainerStatus(Struct, kw_only=True):
     last_state: ContainerState | None = None
 
 
-class PodCondition(Struct, kw_only=True):
+class PodCondition(Struct, frozen=True, kw_only=True):
     """`status.conditions[]` of a pod."""
 
     type: str = ""
@@ -86,7 +86,7 @@ class PodCondition(Struct, kw_only=True):
     last_transition_time: str | None = None
 
 
-class PodStatus(Struct, kw_only=True):
+class PodStatus(Struct, frozen=True, kw_only=True):
     """`status` of a pod."""
 
     phase: str = ""
@@ -97,13 +97,13 @@ class PodStatus(Struct, kw_only=True):
     start_time: str | None = None
 
 
-class PodSpec(Struct, kw_only=True):
+class PodSpec(Struct, frozen=True, kw_only=True):
     """`spec` of a pod."""
 
     node_name: str = ""
 
 
-class Pod(Struct, kw_only=True):
+class Pod(Struct, frozen=True, kw_only=True):
     """A pod of some LeaderWorkerSet."""
 
     metadata: GroupMeta
@@ -111,13 +111,13 @@ class Pod(Struct, kw_only=True):
     status: PodStatus = PodStatus()
 
 
-class Service(Struct, kw_only=True):
+class Service(Struct, frozen=True, kw_only=True):
     """A headless Service; nothing of its spec is put back."""
 
     metadata: ObjectMeta
 
 
-class Node(Struct, kw_only=True):
+class Node(Struct, frozen=True, kw_only=True):
     """A node: only its labels are read."""
 
     metadata: ObjectMeta

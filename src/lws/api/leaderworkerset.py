@@ -43,14 +43,14 @@ class SubdomainPolicy(StrEnum):
     UNIQUE_PER_REPLICA = "UniquePerReplica"
 
 
-class SubGroupPolicy(Struct, kw_only=True):
+class SubGroupPolicy(Struct, frozen=True, kw_only=True):
     """`leaderWorkerTemplate.subGroupPolicy`."""
 
     sub_group_policy_type: str = SubGroupPolicyType.LEADER_WORKER
     sub_group_size: int | None = None
 
 
-class LeaderWorkerTemplate(Struct, kw_only=True):
+class LeaderWorkerTemplate(Struct, frozen=True, kw_only=True):
     """`leaderWorkerTemplate`: what one group is made from."""
 
     leader_template: msgspec.Raw | None = None
@@ -63,13 +63,13 @@ class LeaderWorkerTemplate(Struct, kw_only=True):
     max_group_restarts: int | None = None
 
 
-class NetworkConfig(Struct, kw_only=True):
+class NetworkConfig(Struct, frozen=True, kw_only=True):
     """`networkConfig`."""
 
     subdomain_policy: str | None = None
 
 
-class RollingUpdateConfiguration(Struct, kw_only=True):
+class RollingUpdateConfiguration(Struct, frozen=True, kw_only=True):
     """`rolloutStrategy.rollingUpdateConfiguration`."""
 
     partition: int | None = None
@@ -77,14 +77,14 @@ class RollingUpdateConfiguration(Struct, kw_only=True):
     max_surge: IntOrPercent | None = None
 
 
-class RolloutStrategy(Struct, kw_only=True):
+class RolloutStrategy(Struct, frozen=True, kw_only=True):
     """`rolloutStrategy`."""
 
     type: str = "RollingUpdate"
     rolling_update_configuration: RollingUpdateConfiguration | None = None
 
 
-class LeaderWorkerSetSpec(Struct, kw_only=True):
+class LeaderWorkerSetSpec(Struct, frozen=True, kw_only=True):
     """`spec`; `leader_worker_template` is typed, its pod templates are JSON."""
 
     replicas: int | None = None
@@ -97,7 +97,7 @@ class LeaderWorkerSetSpec(Struct, kw_only=True):
     progress_deadline_seconds: int | None = None
 
 
-class GroupRestart(Struct, kw_only=True):
+class GroupRestart(Struct, frozen=True, kw_only=True):
     """`status.groupRestarts[]`: the row of recreations that one group is in (pods.md section 2)."""
 
     group: int
@@ -106,7 +106,7 @@ class GroupRestart(Struct, kw_only=True):
     reason: str = ""
 
 
-class LeaderWorkerSetStatus(Struct, kw_only=True):
+class LeaderWorkerSetStatus(Struct, frozen=True, kw_only=True):
     """`status`."""
 
     conditions: tuple[Condition, ...] = ()
@@ -118,7 +118,7 @@ class LeaderWorkerSetStatus(Struct, kw_only=True):
     group_restarts: tuple[GroupRestart, ...] = ()
 
 
-class LeaderWorkerSet(Struct, kw_only=True):
+class LeaderWorkerSet(Struct, frozen=True, kw_only=True):
     """One LeaderWorkerSet; `document` is the whole of it as JSON (set by `decode`)."""
 
     metadata: ObjectMeta
@@ -136,7 +136,7 @@ def decode(data: bytes | msgspec.Raw) -> LeaderWorkerSet:
     return msgspec.structs.replace(_decoder.decode(document), document=document)
 
 
-class Template(Struct, kw_only=True):
+class Template(Struct, frozen=True, kw_only=True):
     """What a revision records: the template, and the network configuration that belongs to it."""
 
     leader_worker_template: LeaderWorkerTemplate

@@ -9,7 +9,7 @@ class Struct(msgspec.Struct, frozen=True, gc=False, rename="camel", kw_only=True
     """A view of a part of the wire: fields that a decision reads, nothing else."""
 
 
-class OwnerReference(Struct, kw_only=True):
+class OwnerReference(Struct, frozen=True, kw_only=True):
     """`metadata.ownerReferences[]`."""
 
     api_version: str = ""
@@ -19,7 +19,7 @@ class OwnerReference(Struct, kw_only=True):
     controller: bool = False
 
 
-class ObjectMeta(Struct, kw_only=True):
+class ObjectMeta(Struct, frozen=True, kw_only=True):
     """`metadata`, whole maps of labels and annotations (for the few objects that need them)."""
 
     name: str = ""
@@ -34,7 +34,7 @@ class ObjectMeta(Struct, kw_only=True):
     owner_references: tuple[OwnerReference, ...] = ()
 
 
-class Condition(Struct, kw_only=True):
+class Condition(Struct, frozen=True, kw_only=True):
     """`metav1.Condition`."""
 
     type: str = ""

@@ -1,4 +1,4 @@
-"""Names on the wire: labels, annotations, environment, object names (spec: api.md sections 4, 5)."""
+"""Names on the wire: labels, annotations, environment, objects (spec: api.md sections 4, 5)."""
 
 import hashlib
 
