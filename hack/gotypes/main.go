@@ -15,6 +15,7 @@ import (
 	"os"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	kjson "sigs.k8s.io/json"
 )
 
 func main() {
@@ -56,7 +57,7 @@ func eachLine(in io.Reader, out io.Writer, answer func([]byte) (string, error)) 
 
 func key(line []byte) (string, error) {
 	var roles []role
-	if err := json.Unmarshal(line, &roles); err != nil {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(line, &roles); err != nil {
 		return "", fmt.Errorf("%w in %s", err, line)
 	}
 	raw, err := json.Marshal(roles)
