@@ -5,7 +5,7 @@ plain objects.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
 from lws.client import requests
@@ -52,8 +52,8 @@ class KubernetesClient:
     async def watch_lines(self, request: Request) -> AsyncGenerator[AsyncIterator[bytes]]:
         """The lines of a watch, one event each, ERROR events too. A last line without its end is
         dropped: the watch that follows brings the event again."""
-        async with self._transport.stream(request) as chunks:
-            yield _lines(chunks)
+        async with self._transport.stream(request) as chunks, aclosing(_lines(chunks)) as lines:
+            yield lines
 
     async def get(
         self,
@@ -278,18 +278,18 @@ class KubernetesClient:
 
     @asynccontextmanager
     async def _watch_events(self, request: Request) -> AsyncGenerator[AsyncIterator[WatchEvent]]:
-        async with self.watch_lines(request) as lines:
-            yield _events(lines, request)
+        async with self.watch_lines(request) as lines, aclosing(_events(lines, request)) as events:
+            yield events
 
 
-async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
     splitter = LineSplitter()
     async for chunk in chunks:
         for line in splitter.feed(chunk):
             yield line
 
 
-async def _events(lines: AsyncIterator[bytes], request: Request) -> AsyncIterator[WatchEvent]:
+async def _events(lines: AsyncIterator[bytes], request: Request) -> AsyncGenerator[WatchEvent]:
     async for line in lines:
         event = decode_event(line)
         if event.type is EventType.ERROR:

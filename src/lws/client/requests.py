@@ -55,7 +55,7 @@ class Request:
     body: bytes | None = None
     content_type: str | None = None
     priority: Priority = Priority.NORMAL
-    timeout_seconds: float | None = None  # None: the transport's
+    timeout_seconds: float | None = None  # of a watch: of silence; None: the transport's
     verb: str = ""
     resource: str = ""
 
