@@ -1,28 +1,59 @@
 """Write the generated files anew: `make generate`.
 
 python scripts/generate.py           what needs Python only
-python scripts/generate.py --go      the table of Go types and the golden files that Go answers
+python scripts/generate.py --go      and the table of Go types, and golden files that Go answers
+… --check                            write nothing; say which files are not as generated
 """
 
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 
+from generate.builtin import write_merge_keys, write_schemas
+from generate.crds import write_crds
 from generate.golden import write_keys, write_quantities, write_table
 
 ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "src" / "lws" / "api" / "data"
 GOTYPES = ROOT / "hack" / "gotypes"
-GOLDEN = ROOT / "tests" / "golden"
 
 
-def main(arguments: list[str]) -> None:
-    if "--go" in arguments:
-        write_table(GOTYPES, DATA / "gotypes.json")
-        write_keys(GOTYPES, GOLDEN / "ds-keys-of-go.json")
-        write_quantities(GOTYPES, GOLDEN / "quantities-of-go.json")
+def write_all(root: Path, *, with_go: bool) -> None:
+    data, golden = root / "src" / "lws" / "api" / "data", root / "tests" / "golden"
+    for folder in (data, golden):
+        folder.mkdir(parents=True, exist_ok=True)
+    if with_go:
+        write_table(GOTYPES, data / "gotypes.json")
+        write_keys(GOTYPES, golden / "ds-keys-of-go.json")
+        write_quantities(GOTYPES, golden / "quantities-of-go.json")
+    write_schemas(data / "schemas.json")
+    write_merge_keys(data / "mergekeys.json")
+    write_crds(root / "deploy" / "crds")
+
+
+def stale_files(*, with_go: bool) -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        write_all(Path(folder), with_go=with_go)
+        made = {path.relative_to(folder): path for path in Path(folder).rglob("*.*")}
+        return sorted(
+            str(name)
+            for name, path in made.items()
+            if path.is_file()
+            and not ((ROOT / name).is_file() and (ROOT / name).read_bytes() == path.read_bytes())
+        )
+
+
+def main(arguments: list[str]) -> int:
+    with_go = "--go" in arguments
+    if "--check" not in arguments:
+        write_all(ROOT, with_go=with_go)
+        return 0
+    stale = stale_files(with_go=with_go)
+    for name in stale:
+        print(f"not as generated: {name}", file=sys.stderr)
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -44,7 +44,10 @@ var roots = []reflect.Type{
 	reflect.TypeFor[appsv1.ControllerRevision](),
 }
 
-type table map[string][][3]string
+type table struct {
+	types    map[string][][3]string
+	defaults *defaults
+}
 
 func (t table) add(typ reflect.Type) string {
 	if leaf, ok := leaves[typ]; ok {
@@ -62,16 +65,16 @@ func (t table) add(typ reflect.Type) string {
 		return "{}" + t.add(typ.Elem())
 	case reflect.Struct:
 		name := nameOf(typ)
-		if _, seen := t[name]; !seen {
-			t[name] = [][3]string{}
-			t[name] = t.fields(typ)
+		if _, seen := t.types[name]; !seen {
+			t.types[name] = [][3]string{}
+			t.types[name] = t.fields(typ, name)
 		}
 		return name
 	}
 	panic(fmt.Sprintf("no word for %v", typ))
 }
 
-func (t table) fields(typ reflect.Type) [][3]string {
+func (t table) fields(typ reflect.Type, owner string) [][3]string {
 	out := [][3]string{}
 	for i := range typ.NumField() {
 		field := typ.Field(i)
@@ -80,12 +83,13 @@ func (t table) fields(typ reflect.Type) [][3]string {
 			continue
 		}
 		if field.Anonymous && name == "" {
-			out = append(out, t.fields(field.Type)...)
+			out = append(out, t.fields(field.Type, owner)...)
 			continue
 		}
 		if name == "" {
 			panic(fmt.Sprintf("%v.%s has no JSON name", typ, field.Name))
 		}
+		t.defaults.note(typ, field, owner, name)
 		flags := ""
 		for option := range strings.SplitSeq(options, ",") {
 			switch option {
@@ -112,11 +116,11 @@ func nameOf(typ reflect.Type) string {
 }
 
 func writeTable(out io.Writer) error {
-	t := table{}
+	t := table{types: map[string][][3]string{}, defaults: newDefaults()}
 	for _, root := range roots {
 		t.add(root)
 	}
-	raw, err := json.Marshal(t)
+	raw, err := json.Marshal(map[string]any{"types": t.types, "defaults": t.defaults.found})
 	if err != nil {
 		return err
 	}

@@ -45,11 +45,16 @@ class GoField:
     type: GoType
 
 
+@dataclass(frozen=True, slots=True)
+class _Table:
+    types: dict[str, list[tuple[str, str, str]]]
+    defaults: dict[str, dict[str, object]]
+
+
 @cache
-def _table() -> dict[str, list[tuple[str, str, str]]]:
+def _table() -> _Table:
     raw = resources.files("lws.api.data").joinpath("gotypes.json").read_bytes()
-    table: dict[str, list[tuple[str, str, str]]] = orjson.loads(raw)
-    return table
+    return _Table(**orjson.loads(raw))
 
 
 @cache
@@ -63,7 +68,7 @@ def parse_type(expression: str) -> GoType:
         return GoType("map", item=parse_type(expression[2:]))
     if expression in LEAVES:
         return GoType(expression)
-    assert expression in _table(), f"no such Go type: {expression}"
+    assert expression in _table().types, f"no such Go type: {expression}"
     return GoType("struct", struct=expression)
 
 
@@ -72,9 +77,14 @@ def struct_fields(struct: str) -> dict[str, GoField]:
     """The fields of a struct by JSON name, in the order in which Go writes them."""
     return {
         name: GoField(name, "e" in flags, "z" in flags, parse_type(expression))
-        for name, flags, expression in _table()[struct]
+        for name, flags, expression in _table().types[struct]
     }
 
 
+def struct_defaults(struct: str) -> dict[str, object]:
+    """What the schema of a CRD fills in where a field of this struct is absent."""
+    return _table().defaults.get(struct, {})
+
+
 def struct_names() -> frozenset[str]:
-    return frozenset(_table())
+    return frozenset(_table().types)
