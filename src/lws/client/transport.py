@@ -15,7 +15,6 @@ from typing import Protocol, Self
 from urllib.parse import quote, urlencode
 
 import aiohttp
-from multidict import CIMultiDict
 from yarl import URL
 
 from lws import __version__
@@ -212,15 +211,17 @@ class HttpTransport:
             f"{self._config.server}{request.path}{'?' if query else ''}{query}", encoded=True
         )
 
-    def _headers(self, request: Request, credential: Credential) -> CIMultiDict[str]:
-        headers = CIMultiDict(self._config.authentication.impersonation)
-        headers["Accept"] = JSON
-        headers["Accept-Encoding"] = "gzip" if self._config.is_compressed else "identity"
-        headers["User-Agent"] = self._options.user_agent
+    def _headers(self, request: Request, credential: Credential) -> list[tuple[str, str]]:
+        headers = [
+            ("Accept", JSON),
+            ("Accept-Encoding", "gzip" if self._config.is_compressed else "identity"),
+            ("User-Agent", self._options.user_agent),
+            *self._config.authentication.impersonation,
+        ]
         if request.content_type is not None:
-            headers["Content-Type"] = request.content_type
+            headers.append(("Content-Type", request.content_type))
         if credential.authorization:
-            headers["Authorization"] = credential.authorization
+            headers.append(("Authorization", credential.authorization))
         return headers
 
 

@@ -1,0 +1,1 @@
+"""Tests of `lws.client`: pure parts by plain calls, the transport against servers on loopback."""
