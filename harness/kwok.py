@@ -34,6 +34,7 @@ STORAGE_CLASS = {
 """kwok's volume stages bind the claims of this class; it is the default one."""
 
 _OUR_STAGES = Path(__file__).resolve().parent.parent / "hack" / "controlplane" / "stages"
+# Complete: what a configuration leaves out is zero for kwok, not its default.
 _CONFIGURATION = """\
 apiVersion: config.kwok.x-k8s.io/v1alpha1
 kind: KwokConfiguration
@@ -44,7 +45,10 @@ options:
   nodeLeaseDurationSeconds: 40
   podPlayStageParallelism: 16
   nodePlayStageParallelism: 4
+  nodeLeaseParallelism: 4
   podsOnNodeSyncParallelism: 4
+  enablePodsOnNodeSyncListPager: true
+  enablePodsOnNodeSyncStreamWatch: false
 """
 
 

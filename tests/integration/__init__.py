@@ -1,0 +1,1 @@
+"""The operator and its surroundings on a real control plane."""
