@@ -14,7 +14,7 @@ Rule = Callable[[Position, Outlook], Step | None]
 
 def new_is_complete(new: Counts, target: Counts) -> bool:
     """Whether every role has its new replicas."""
-    return all([n >= t for n, t in zip(new, target, strict=True)])
+    return all(n >= t for n, t in zip(new, target, strict=True))
 
 
 def done(position: Position) -> bool:
@@ -39,7 +39,7 @@ def new_is_there(position: Position) -> Step | None:
 def scale_up_in_step(position: Position, outlook: Outlook) -> Step | None:
     """Rule 4: all roles go to the next index of the path, or none does."""
     up, new = outlook.up, position.new
-    if up == new or any([u > r for u, r in zip(up, outlook.room, strict=True)]):
+    if up == new or any(u > r for u, r in zip(up, outlook.room, strict=True)):
         return None
     return position.old, up
 
@@ -99,7 +99,7 @@ def orphan_prevention(*, initial_old: Counts, wanted: Counts, floor: Counts) -> 
     paired = [w for w, i in zip(wanted, initial_old, strict=True) if i]
     if all(paired) or not any(paired):
         return wanted
-    if not any([f for f, i in zip(floor, initial_old, strict=True) if i]):
+    if not any(f for f, i in zip(floor, initial_old, strict=True) if i):
         return (0,) * len(wanted)
     return tuple([w or 1 if i else w for w, i in zip(wanted, initial_old, strict=True)])
 

@@ -17,7 +17,7 @@ From where an update stands, also if hands put it there:
 A whole update takes at most 4 * (steps + 1) steps, where `steps` is that of the ideal path.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import index
 
 from lws.planner.disaggregatedset.position import Counts, Position, Step, outlook
@@ -79,11 +79,14 @@ def all_steps(
         surge=surge,
         unavailable=unavailable,
     )
-    steps = [(position.old, position.new)]
+    return (position.old, position.new), *walk(position)
+
+
+def walk(position: Position) -> Iterator[Step]:
+    """The steps that follow a position, until no rule changes anything."""
     while (step := _next(position)) is not None:
-        steps.append(step)
+        yield step
         position = position._replace(old=step[0], new=step[1])
-    return tuple(steps)
 
 
 def _next(position: Position) -> Step | None:
