@@ -2,3 +2,7 @@
 
 Law: decides nothing; admission does.
 """
+
+from lws.webhooks.dispatch import handle
+
+__all__ = ["handle"]

@@ -1,9 +1,8 @@
 """What validation answers."""
 
+import json
 from dataclasses import dataclass
 from enum import StrEnum
-
-import orjson
 
 
 class Cause(StrEnum):
@@ -65,7 +64,7 @@ class Verdict:
 
 
 def _quoted(value: object) -> str:
-    quoted = orjson.dumps(value, default=str).decode()
+    quoted = json.dumps(value, default=str, ensure_ascii=False)
     if len(quoted) <= _VALUE_LENGTH_MAX:
         return quoted
     return quoted[:_VALUE_LENGTH_MAX] + "…"
