@@ -35,8 +35,8 @@ var kinds = map[reflect.Kind]string{
 }
 
 var roots = []reflect.Type{
-	reflect.TypeFor[leaderWorkerTemplate](),
-	reflect.TypeFor[networkConfig](),
+	reflect.TypeFor[template](),
+	reflect.TypeFor[leaderWorkerSet](),
 	reflect.TypeFor[corev1.PodTemplateSpec](),
 	reflect.TypeFor[corev1.PersistentVolumeClaim](),
 	reflect.TypeFor[corev1.Service](),

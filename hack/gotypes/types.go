@@ -3,6 +3,8 @@ package main
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // The API types of the public project that are not in k8s.io/api, as far as a revision key needs
@@ -30,4 +32,35 @@ type networkConfig struct {
 type role struct {
 	Name     string               `json:"name"`
 	Template leaderWorkerTemplate `json:"template"`
+}
+
+// What a revision records.
+type template struct {
+	LeaderWorkerTemplate leaderWorkerTemplate `json:"leaderWorkerTemplate"`
+	NetworkConfig        networkConfig        `json:"networkConfig"`
+}
+
+type leaderWorkerSet struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Spec              leaderWorkerSetSpec `json:"spec,omitempty"`
+}
+
+type leaderWorkerSetSpec struct {
+	Replicas             *int32               `json:"replicas,omitempty"`
+	LeaderWorkerTemplate leaderWorkerTemplate `json:"leaderWorkerTemplate"`
+	RolloutStrategy      rolloutStrategy      `json:"rolloutStrategy,omitempty"`
+	StartupPolicy        string               `json:"startupPolicy,omitempty"`
+	NetworkConfig        *networkConfig       `json:"networkConfig,omitempty"`
+}
+
+type rolloutStrategy struct {
+	Type                       string                      `json:"type"`
+	RollingUpdateConfiguration *rollingUpdateConfiguration `json:"rollingUpdateConfiguration,omitempty"`
+}
+
+type rollingUpdateConfiguration struct {
+	Partition      *int32             `json:"partition,omitempty"`
+	MaxUnavailable intstr.IntOrString `json:"maxUnavailable,omitempty"`
+	MaxSurge       intstr.IntOrString `json:"maxSurge,omitempty"`
 }
