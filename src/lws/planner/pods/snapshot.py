@@ -1,6 +1,6 @@
-"""One consistent picture of one group, and the facts that the LeaderWorkerSet's plan needs of it."""
+"""One consistent picture of one group, and the facts that the set's plan needs of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lws.api.apps import StatefulSet
 from lws.api.core import Pod, Service
@@ -59,7 +59,8 @@ class GroupFacts:
     index: int
     leader: str
     leader_uid: UID | None
-    leader_resource_version: ResourceVersion
+    leader_resource_version: ResourceVersion = field(compare=False)
+    """Of the last that was seen of the leader: keep the latest facts, equal ones too."""
     leader_created: float
     terminating: bool
     key: RevisionKey | None
@@ -77,3 +78,5 @@ class GroupFacts:
     """Every key that a pod or StatefulSet of this group still names."""
     loss: Loss | None
     """Why the group is to be recreated, under the set's restart policy; None: it is not."""
+    foreign: tuple[str, ...] = ()
+    """Objects that stand in the place of the group's own, and are not ours: `Service lws-0`."""
