@@ -135,7 +135,8 @@ class ControlPlane:
 
     def _start_the_rest(self) -> None:
         """Definitions and nodes are there before those who would have to notice them later."""
-        names = install_crds(self.kube, self._crds) if self._crds else []
+        if self._crds is not None:
+            install_crds(self.kube, self._crds)
         self.nodes = add_nodes(self.kube, self._nodes, self._node_labels)
         if self._wanted["controllers"]:
             self._add("kube-controller-manager", self._controller_manager_command())
@@ -147,7 +148,6 @@ class ControlPlane:
             self.kube.create(kwok.STORAGE_CLASS)
             self._add("kwok", self._kwok_command())
             self._process("kwok").start()
-        wait_established(self.kube, names)
         self._wait_ready()
 
     def _wait_ready(self) -> None:
@@ -358,13 +358,15 @@ class ControlPlane:
 
 
 def install_crds(kube: Kube, folder: Path) -> list[str]:
-    """Apply every definition in the folder's YAML files; the names of the definitions."""
+    """Create every definition in the folder's YAML files; their names, once they are served."""
     names = []
     for file in sorted(folder.glob("*.yaml")):
-        for item in yaml.safe_load_all(file.read_text(encoding="utf-8")):
-            if item and item["kind"] == "CustomResourceDefinition":
-                kube.apply(item)
-                names.append(item["metadata"]["name"])
+        with file.open("rb") as text:
+            for item in yaml.load_all(text, Loader=yaml.CSafeLoader):  # 20 times the other's speed
+                if item and item["kind"] == "CustomResourceDefinition":
+                    kube.create(item)
+                    names.append(item["metadata"]["name"])
+    wait_established(kube, names)
     return names
 
 
@@ -372,10 +374,10 @@ def wait_established(kube: Kube, names: Sequence[str]) -> None:
     """Wait until the server serves these definitions."""
 
     def is_established(name: str) -> bool:
-        conditions = kube.get("customresourcedefinitions", name).get("status", {})
+        status = kube.get("customresourcedefinitions", name).get("status", {})
         return any(
             entry["type"] == "Established" and entry["status"] == "True"
-            for entry in conditions.get("conditions", [])
+            for entry in status.get("conditions") or []
         )
 
     for name in names:

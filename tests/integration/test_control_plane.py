@@ -154,8 +154,8 @@ def test_a_foreground_deletion_ends(kube: Kube, namespace: str) -> None:
 
 
 def test_ready_can_be_delayed(kube: Kube, namespace: str) -> None:
-    kube.create(stateful_set(replicas=1, annotations={kwok.READY_AFTER: "2s"}), namespace)
     with Recorder(kube, namespace) as recorder:
+        kube.create(stateful_set(replicas=1, annotations={kwok.READY_AFTER: "2s"}), namespace)
         recorder.wait_for(lambda live: any(map(pods.is_ready, live.values())))
     running = next(c for c in recorder.changes if c.item["status"]["phase"] == "Running")
     ready = next(c for c in recorder.changes if pods.is_ready(c.item))
@@ -306,8 +306,10 @@ def test_the_gate_decides_how_many_pods_are_replaced_at_once(
         kube.patch("statefulsets", "web", change, namespace)
 
         def is_done() -> bool:
-            status = kube.get("statefulsets", "web", namespace)["status"]
-            return bool(status.get("updatedReplicas") == 4 == status.get("readyReplicas"))
+            found = kube.get("statefulsets", "web", namespace)
+            status = found["status"]
+            seen = status["observedGeneration"] == found["metadata"]["generation"]
+            return bool(seen and status.get("updatedReplicas") == 4 == status.get("readyReplicas"))
 
         eventually(is_done, what="updated")
     assert max(down) == (1 if plane == "control_plane" else 2)
