@@ -108,6 +108,12 @@ class Controller(Generic[K]):
         if self._dispatching is not None:
             self._dispatching.cancel()
 
+    def abort(self) -> None:
+        """Start no more passes and cut off those in flight: this process must not act any more."""
+        self.stop()
+        for task in self._passes:
+            task.cancel()
+
     async def _dispatch(self) -> None:
         while True:
             await self._free.acquire()

@@ -1,4 +1,4 @@
-"""Log lines: JSON in a cluster, readable in a terminal; ours, the libraries' and asyncio's alike."""
+"""Log lines: JSON in a cluster, readable in a terminal; ours and those of the libraries."""
 
 import asyncio
 import logging

@@ -15,6 +15,7 @@ from lws.runtime.logs import log_loop_exceptions
 log = structlog.get_logger(__name__)
 
 GRACE_SECONDS = 25.0  # Kubernetes kills after 30
+CANCEL_SECONDS = 2.0  # for what is left after the callbacks
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 EXIT_SECOND_SIGNAL = 130
 
@@ -114,13 +115,18 @@ class Process:
                     await callback()
             except TimeoutError:
                 log.warning("no time left to stop in order", step=name)
-            except Exception as error:  # noqa: BLE001 - the other callbacks must have their turn
+            except Exception as error:  # the other callbacks must have their turn
                 log.error("step of the stop failed", step=name, exc_info=error)
         tasks = set(self._tasks)
         for task in tasks:
             task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=1.0)
+        if not tasks:
+            return
+        try:
+            async with Deadline(self._clock, CANCEL_SECONDS):
+                await asyncio.wait(tasks)
+        except TimeoutError:
+            log.warning("tasks left behind", tasks=sorted(self._tasks.values()))
 
 
 def run(main: Callable[[], Coroutine[Any, Any, int]]) -> int:
