@@ -58,7 +58,7 @@ class ControllerRevision(Struct, frozen=True, kw_only=True):
 
     metadata: ObjectMeta
     revision: int = 0
-    data: msgspec.Raw | None = None
+    data: msgspec.Raw = msgspec.Raw(b"null")
 
 
 _statefulset_decoder = msgspec.json.Decoder(StatefulSet)
@@ -77,5 +77,4 @@ def decode_statefulset(data: bytes | msgspec.Raw) -> StatefulSet:
 def decode_revision(data: bytes | msgspec.Raw) -> ControllerRevision:
     """Read one; its data is copied out, so that the answer it came in can go."""
     revision = _revision_decoder.decode(data)
-    kept = None if revision.data is None else revision.data.copy()
-    return msgspec.structs.replace(revision, data=kept)
+    return msgspec.structs.replace(revision, data=revision.data.copy())

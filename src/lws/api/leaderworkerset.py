@@ -53,12 +53,12 @@ class SubGroupPolicy(Struct, frozen=True, kw_only=True):
 class LeaderWorkerTemplate(Struct, frozen=True, kw_only=True):
     """`leaderWorkerTemplate`: what one group is made from."""
 
-    leader_template: msgspec.Raw | None = None
+    leader_template: msgspec.Raw = msgspec.Raw(b"null")
     worker_template: msgspec.Raw = msgspec.Raw(b"{}")
     size: int = 1
     restart_policy: str = RestartPolicy.RECREATE_GROUP_ON_POD_RESTART
     sub_group_policy: SubGroupPolicy | None = None
-    volume_claim_templates: msgspec.Raw | None = None
+    volume_claim_templates: msgspec.Raw = msgspec.Raw(b"null")
     persistent_volume_claim_retention_policy: dict[str, str] | None = None
     max_group_restarts: int | None = None
 

@@ -3,9 +3,13 @@
 import click
 
 import lws
+from lws.cli.run import run
 
 
-@click.group()
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(lws.__version__, prog_name="lws")
 def main() -> None:
     """Operator for LeaderWorkerSet and DisaggregatedSet."""
+
+
+main.add_command(run)

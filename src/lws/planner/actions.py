@@ -69,6 +69,8 @@ class Apply:
     body: Document
     uid: UID | None
     """None: it is not expected to exist."""
+    resource_version: ResourceVersion | None = None
+    """Set where a change since we looked must stop the apply."""
     event: Emit | None = None
     failure: Emit | None = None
 

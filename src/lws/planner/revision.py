@@ -10,6 +10,7 @@ from lws.api import names
 from lws.api.apps import ControllerRevision
 from lws.api.leaderworkerset import Template
 from lws.base.ids import UID, ResourceVersion, RevisionKey
+from lws.planner.meaning import template_digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class Revision:
     """Typed: size, policies, subgroups; pod templates are JSON."""
     document: Mapping[str, Any]
     """`{"leaderWorkerTemplate": …, "networkConfig": …}` as plain objects, `$patch` taken out."""
+    digest: str
+    """Equal for two templates that mean the same."""
     topologies: Mapping[str, str]
     """The two topology annotations, as recorded; empty where another controller recorded it."""
 
@@ -41,7 +44,7 @@ class UnreadableRevision(ValueError):
 def read_revision(recorded: ControllerRevision) -> Revision:
     """Read one; UnreadableRevision if its data has not the form of the wire."""
     try:
-        spec = msgspec.json.decode(recorded.data or b"null")["spec"]
+        spec = msgspec.json.decode(recorded.data)["spec"]
         document = {part: _without_patch(spec.get(part) or {}) for part in _PARTS}
         typed = msgspec.json.decode(msgspec.json.encode(document), type=Template)
     except (msgspec.MsgspecError, TypeError, KeyError, AttributeError) as error:
@@ -57,6 +60,7 @@ def read_revision(recorded: ControllerRevision) -> Revision:
         created=recorded.metadata.creation_timestamp,
         template=typed,
         document=document,
+        digest=template_digest(document),
         topologies={
             key: recorded.metadata.annotations[key]
             for key in TOPOLOGY_ANNOTATIONS

@@ -1,0 +1,13 @@
+"""How the command line tells of a problem: one line on stderr, what to do on the next."""
+
+import click
+
+EXIT_USAGE = 2
+"""What was typed or configured is wrong; as `click` itself has it."""
+
+
+def tell(message: str, *, hint: str | None = None) -> None:
+    """`error: …` and, if there is one, `hint: …`, on stderr."""
+    click.echo(f"error: {message}", err=True)
+    if hint is not None:
+        click.echo(f"hint: {hint}", err=True)

@@ -1,0 +1,73 @@
+"""Objects in our place that are not ours: met when a create runs into them, asked after until
+they are gone. Our watches do not show them, for they need not carry our labels."""
+
+from dataclasses import dataclass
+
+from lws.api.kinds import Kind
+from lws.base.clock import Clock
+from lws.client.errors import NotFound
+from lws.client.kubernetes import KubernetesClient
+from lws.executor.caches import RESOURCES
+
+ASK_SECONDS = 4.0
+"""Not more often than this is one asked whether it is still there."""
+
+Family = tuple[str, str]
+"""(namespace, name) of a LeaderWorkerSet."""
+
+
+@dataclass(slots=True)
+class _Met:
+    owner: str
+    """UID that would make it ours."""
+    asked: float
+
+
+class ForeignObjects:
+    """By LeaderWorkerSet: what stands in the way."""
+
+    def __init__(self, client: KubernetesClient, clock: Clock) -> None:
+        self._client = client
+        self._clock = clock
+        self._met: dict[Family, dict[tuple[Kind, str], _Met]] = {}
+
+    def of(self, family: Family) -> list[tuple[Kind, str]]:
+        """Kind and name of each, in a steady order."""
+        return sorted(self._met.get(family, ()), key=lambda met: (met[0].kind, met[1]))
+
+    def note(self, family: Family, *, kind: Kind, name: str, owner: str) -> None:
+        """One was met; `owner` is the UID that should have controlled it."""
+        met = self._met.setdefault(family, {})
+        met[kind, name] = _Met(owner, self._clock.monotonic())
+
+    def resolved(self, family: Family, *, kind: Kind, name: str) -> None:
+        """We have made ours there."""
+        if family in self._met:
+            self._met[family].pop((kind, name), None)
+
+    def forget(self, family: Family) -> None:
+        """The LeaderWorkerSet is gone."""
+        self._met.pop(family, None)
+
+    async def refresh(self, family: Family) -> None:
+        """Ask after those that have not been asked after for a while."""
+        now = self._clock.monotonic()
+        for (kind, name), met in list(self._met.get(family, {}).items()):
+            if now - met.asked < ASK_SECONDS:
+                continue
+            met.asked = now
+            if await self.controller_of(kind, family[0], name) in (None, met.owner):
+                self._met[family].pop((kind, name), None)
+        if not self._met.get(family, True):
+            del self._met[family]
+
+    async def controller_of(self, kind: Kind, namespace: str, name: str) -> str | None:
+        """UID of the controlling owner, "" if it has none; None: no such object."""
+        try:
+            found = await self._client.get(RESOURCES[kind], namespace=namespace, name=name)
+        except NotFound:
+            return None
+        for owner in found["metadata"].get("ownerReferences") or ():
+            if owner.get("controller"):
+                return str(owner["uid"])
+        return ""

@@ -1,0 +1,241 @@
+"""Which revision is wanted, and what must be recorded for it (leaderworkerset.md section 1)."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from lws.api import names
+from lws.api.kinds import Kind
+from lws.api.leaderworkerset import LeaderWorkerSet, SubdomainPolicy, Template
+from lws.base.ids import RevisionKey
+from lws.planner.actions import Action, Create, Delete, Emit, EventType, MergePatch, Reference
+from lws.planner.leaderworkerset.snapshot import LeaderWorkerSetSnapshot, WantedTemplate
+from lws.planner.meaning import template_digest
+from lws.planner.revision import TOPOLOGY_ANNOTATIONS, Revision
+
+KEY_LENGTH = 10
+"""Hex digits of a key of ours: as long as the public controller's, so that names fit alike."""
+
+NOT_TEMPLATE = ("maxGroupRestarts",)
+"""Fields inside leaderWorkerTemplate that are ours and roll nothing (section 7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionStep:
+    """The revision that is wanted, and the writes that record it, in order."""
+
+    key: RevisionKey
+    changed: bool
+    """The leader StatefulSet does not carry this key yet."""
+    actions: tuple[Action, ...]
+
+
+def read_wanted(lws: LeaderWorkerSet) -> WantedTemplate:
+    """What the spec of `lws` asks for."""
+    spec = msgspec.json.decode(lws.document)["spec"]
+    template = {
+        key: value for key, value in spec["leaderWorkerTemplate"].items() if key not in NOT_TEMPLATE
+    }
+    network = {"subdomainPolicy": SubdomainPolicy.SHARED.value} | {
+        key: value for key, value in (spec.get("networkConfig") or {}).items() if value is not None
+    }
+    document = {"leaderWorkerTemplate": template, "networkConfig": network}
+    return WantedTemplate(
+        document=document,
+        template=msgspec.json.decode(msgspec.json.encode(document), type=Template),
+        digest=template_digest(document),
+        topologies=topologies_of(lws.metadata.annotations),
+    )
+
+
+def topologies_of(annotations: Mapping[str, str]) -> dict[str, str]:
+    """The annotations that belong to the template though they stand in the metadata."""
+    return {key: annotations[key] for key in TOPOLOGY_ANNOTATIONS if annotations.get(key)}
+
+
+def revision_step(snapshot: LeaderWorkerSetSnapshot) -> RevisionStep:
+    """Steps 3 and 4 of the pipeline."""
+    duplicates = _duplicates(snapshot.revisions)
+    gone = {revision.uid for revision in duplicates}
+    standing = [revision for revision in snapshot.revisions if revision.uid not in gone]
+    cleaning = tuple(_delete(snapshot, revision) for revision in duplicates)
+    statefulset = snapshot.statefulset
+    if statefulset is None:
+        return _record(snapshot, standing, cleaning, present=None)
+    key = RevisionKey(statefulset.metadata.labels.get(names.REVISION_KEY, ""))
+    present = next((revision for revision in standing if revision.key == key), None)
+    if present is None and key:
+        number = _highest(standing) + 1
+        create = _create(snapshot, key=key, number=number, why="that its StatefulSet carries")
+        return RevisionStep(key, False, (*cleaning, create))
+    if present is not None and _is_wanted(snapshot, present):
+        return RevisionStep(key, False, (*cleaning, *_bring_back(snapshot, present, standing)))
+    return _record(snapshot, standing, cleaning, present=present)
+
+
+def _record(
+    snapshot: LeaderWorkerSetSnapshot,
+    standing: Sequence[Revision],
+    cleaning: tuple[Action, ...],
+    *,
+    present: Revision | None,
+) -> RevisionStep:
+    """Find the wanted template among the recorded ones, or record it."""
+    matching = [r for r in standing if r is not present and _is_wanted(snapshot, r)]
+    if matching:
+        found = max(matching, key=lambda revision: revision.number)
+        return RevisionStep(found.key, True, (*cleaning, *_bring_back(snapshot, found, standing)))
+    key = new_key(snapshot.wanted, taken=[revision.key for revision in standing])
+    why = "for updated LWS" if standing else "for a newly created LeaderWorkerSet"
+    create = _create(snapshot, key=key, number=_highest(standing) + 1, why=why)
+    return RevisionStep(key, True, (*cleaning, create))
+
+
+def new_key(wanted: WantedTemplate, *, taken: Iterable[RevisionKey]) -> RevisionKey:
+    """A key for a template that has none: of its meaning, longer while it would name another."""
+    digest = wanted.digest
+    if wanted.topologies:
+        text = json.dumps([digest, sorted(wanted.topologies.items())])
+        digest = hashlib.sha256(text.encode()).hexdigest()
+    used = set(taken)
+    for length in range(KEY_LENGTH, len(digest) + 1):
+        if digest[:length] not in used:
+            return RevisionKey(digest[:length])
+    raise AssertionError("a whole digest names two templates")
+
+
+def _is_wanted(snapshot: LeaderWorkerSetSnapshot, revision: Revision) -> bool:
+    return (
+        revision.digest == snapshot.wanted.digest
+        and _topologies(snapshot, revision) == snapshot.wanted.topologies
+    )
+
+
+def _topologies(snapshot: LeaderWorkerSetSnapshot, revision: Revision) -> Mapping[str, str]:
+    """As recorded; of the standing revision of a controller that records none, as in its pods."""
+    statefulset = snapshot.statefulset
+    stands = statefulset is not None and (
+        statefulset.metadata.labels.get(names.REVISION_KEY) == revision.key
+    )
+    if revision.topologies or not stands:
+        return revision.topologies
+    template = snapshot.document.get("spec", {}).get("template", {})
+    return topologies_of(template.get("metadata", {}).get("annotations") or {})
+
+
+def _bring_back(
+    snapshot: LeaderWorkerSetSnapshot, revision: Revision, standing: Sequence[Revision]
+) -> tuple[Action, ...]:
+    """Active again, and of the highest number."""
+    highest = _highest(standing)
+    is_last = revision.number == highest and all(
+        other is revision or other.number < highest for other in standing
+    )
+    if is_last and not revision.retired:
+        return ()
+    lws = snapshot.lws
+    body: dict[str, Any] = {} if is_last else {"revision": highest + 1}
+    if revision.retired:
+        labels = {names.NAME: lws.metadata.name, names.HISTORY_OF: None}
+        body["metadata"] = {"labels": labels}
+    return (
+        MergePatch(
+            kind=Kind.CONTROLLER_REVISION,
+            namespace=lws.metadata.namespace,
+            name=revision.name,
+            body=body,
+            uid=revision.uid,
+        ),
+    )
+
+
+def _duplicates(revisions: Iterable[Revision]) -> list[Revision]:
+    """All but the highest number of each key."""
+    best: dict[RevisionKey, Revision] = {}
+    losers = []
+    for revision in sorted(revisions, key=lambda r: (r.number, r.name)):
+        loser = best.get(revision.key)
+        if loser is not None:
+            losers.append(loser)
+        best[revision.key] = revision
+    return losers
+
+
+def _highest(revisions: Iterable[Revision]) -> int:
+    return max((revision.number for revision in revisions), default=0)
+
+
+def _create(
+    snapshot: LeaderWorkerSetSnapshot, *, key: RevisionKey, number: int, why: str
+) -> Create:
+    lws = snapshot.lws
+    name = names.revision_name(lws=lws.metadata.name, key=key, number=number)
+    metadata: dict[str, Any] = {
+        "name": name,
+        "namespace": lws.metadata.namespace,
+        "labels": {names.NAME: lws.metadata.name, names.REVISION_KEY: key},
+        "ownerReferences": [owner_reference(lws)],
+    }
+    if snapshot.wanted.topologies:
+        metadata["annotations"] = dict(snapshot.wanted.topologies)
+    spec = {
+        part: {**content, "$patch": "replace"} for part, content in snapshot.wanted.document.items()
+    }
+    body = {
+        "apiVersion": Kind.CONTROLLER_REVISION.api_version,
+        "kind": Kind.CONTROLLER_REVISION.kind,
+        "metadata": metadata,
+        "revision": number,
+        "data": {"spec": spec},
+    }
+    event = Emit(
+        reference(lws),
+        EventType.NORMAL,
+        "CreatingRevision",
+        "Create",
+        f"Creating revision with key {key} {why}",
+    )
+    failure = Emit(
+        reference(lws), EventType.WARNING, "FailedCreate", "Create", f"Creating revision {name}"
+    )
+    return Create(
+        kind=Kind.CONTROLLER_REVISION,
+        namespace=lws.metadata.namespace,
+        name=name,
+        body=body,
+        event=event,
+        failure=failure,
+    )
+
+
+def _delete(snapshot: LeaderWorkerSetSnapshot, revision: Revision) -> Delete:
+    return Delete(
+        kind=Kind.CONTROLLER_REVISION,
+        namespace=snapshot.lws.metadata.namespace,
+        name=revision.name,
+        uid=revision.uid,
+    )
+
+
+def reference(lws: LeaderWorkerSet) -> Reference:
+    """The LeaderWorkerSet, as events name it."""
+    meta = lws.metadata
+    return Reference(
+        Kind.LEADER_WORKER_SET, meta.namespace, meta.name, meta.uid, meta.resource_version
+    )
+
+
+def owner_reference(lws: LeaderWorkerSet) -> dict[str, Any]:
+    """Controller owner reference to the LeaderWorkerSet."""
+    return {
+        "apiVersion": names.API_VERSION,
+        "kind": names.KIND,
+        "name": lws.metadata.name,
+        "uid": lws.metadata.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
