@@ -34,25 +34,25 @@ def normal_struct(value: Mapping[str, object], struct: str) -> dict[str, Normal]
         if field is None:
             out[name] = _unknown(each)
             continue
-        form = _field(_renamed(each, struct, name), field.type)
+        form = meaning_of_field(renamed(each, struct, name), field.type)
         if form is not None:
             out[name] = form
     for name, default in defaults_of(struct).items():
         if name not in out:
-            form = _field(default, fields[name].type)
+            form = meaning_of_field(default, fields[name].type)
             if form is not None:
                 out[name] = form
     return out
 
 
-def _renamed(value: object, struct: str, name: str) -> object:
+def renamed(value: object, struct: str, name: str) -> object:
     others = OTHER_NAMES.get((struct, name))
     if others is None or not isinstance(value, str):
         return value
     return others.get(value, value)
 
 
-def _field(value: object, go: GoType) -> Normal | None:
+def meaning_of_field(value: object, go: GoType) -> Normal | None:
     """None: it means no more than if it were absent."""
     form = _value(value, go)
     if isinstance(form, str):

@@ -1,8 +1,9 @@
 """The template of a LeaderWorkerSet by its meaning (spec: leaderworkerset.md section 1, step 4).
 
 A template is a mapping with `leaderWorkerTemplate` and `networkConfig`, as the spec of a set and
-the data of a ControllerRevision have them; what else they hold is not looked at. A bare `leaderWorkerTemplate`, as a role of a
-DisaggregatedSet has it, stands for one with the default network.
+the data of a ControllerRevision have them; what else they hold is not looked at. A bare
+`leaderWorkerTemplate`, as a role of a DisaggregatedSet has it, stands for one with the default
+network.
 """
 
 from __future__ import annotations
