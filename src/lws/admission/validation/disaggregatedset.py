@@ -33,7 +33,7 @@ def check_name(document: Place) -> None:
     name = _name(document)
     place = document["metadata"]["name"]
     if not name:
-        place.error(Cause.REQUIRED, "give the set a name")
+        place.require("give the set a name")
     elif not is_dns_label(name):
         place.error(Cause.INVALID, DNS_LABEL_RULE)
 
@@ -55,7 +55,7 @@ def check_object(document: Place) -> None:
 
 def _check_role_list(place: Place, roles: list[Place]) -> None:
     is_list = place.value is None or isinstance(place.value, list)
-    if is_list and not _ROLES_MIN <= len(roles) <= _ROLES_MAX:
+    if place.reachable and is_list and not _ROLES_MIN <= len(roles) <= _ROLES_MAX:
         place.error(
             Cause.INVALID, f"must have {_ROLES_MIN} to {_ROLES_MAX} roles, has {len(roles)}"
         )
@@ -83,10 +83,9 @@ def _check_role(role: Place) -> None:
 
 
 def _check_role_name(name: Place) -> None:
+    name.require("give the role a name")
     text = name.text()
-    if not name.is_set or text == "":
-        name.error(Cause.REQUIRED, "give the role a name")
-    elif text is not None and not _ROLE_NAME.fullmatch(text):
+    if text and not _ROLE_NAME.fullmatch(text):
         name.error(
             Cause.INVALID,
             "must be 1 to 63 lower-case letters, digits and dashes,"
@@ -144,11 +143,10 @@ def _check_slices(slices: Place, roles: list[Place]) -> None:
 def _check_placement(policy: Place, roles: list[Place]) -> None:
     placement = policy["type"].one_of(_PLACEMENTS, default=defaulting.NO_PLACEMENT)
     topology = policy["topology"]
-    text = topology.text()
+    topology.text()
     if placement == defaulting.NO_PLACEMENT:
         return
-    if not topology.is_set or text == "":
-        topology.error(Cause.REQUIRED, f"name the node label that type {placement} places by")
+    topology.require(f"name the node label that type {placement} places by")
     for role in roles:
         for metadata in (role["metadata"], *_pod_metadata(role)):
             _forbid_exclusive(metadata, policy=policy, placement=placement)

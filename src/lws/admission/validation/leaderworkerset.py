@@ -54,7 +54,7 @@ def check_name(document: Place) -> None:
     metadata = document["metadata"]
     name = expected_name(metadata["name"].text(), metadata["generateName"].text())
     if not name:
-        metadata["name"].error(Cause.REQUIRED, "give the set a name")
+        metadata["name"].require("give the set a name")
         return
     if not is_dns_label(name):
         metadata["name"].error(Cause.INVALID, DNS_LABEL_RULE)
@@ -87,11 +87,8 @@ def label_length(spec: Place, *, name_length: int) -> int | None:
 
 def _check_template(template: Place) -> None:
     template["leaderTemplate"].fields()
-    worker = template["workerTemplate"]
-    if worker.is_set:
-        worker.fields()
-    elif template.value is None or isinstance(template.value, dict):
-        worker.error(Cause.REQUIRED, "give the pod template of the workers")
+    template["workerTemplate"].fields()
+    template["workerTemplate"].require("give the pod template of the workers")
     policy = template["restartPolicy"].one_of(
         tuple(RestartPolicy), default=RestartPolicy.RECREATE_GROUP_ON_POD_RESTART
     )

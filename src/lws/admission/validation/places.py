@@ -38,23 +38,22 @@ class Report:
 
 
 class Place:
-    """One field of a document."""
+    """One field of a document; what lies within a field of a wrong type is not `reachable`."""
 
-    __slots__ = ("path", "report", "value")
+    __slots__ = ("path", "reachable", "report", "value")
 
-    def __init__(self, value: object, *, path: str, report: Report) -> None:
+    def __init__(self, value: object, *, path: str, report: Report, reachable: bool = True) -> None:
         self.value = value
         self.path = path
         self.report = report
+        self.reachable = reachable
 
     def __getitem__(self, key: str) -> "Place":
-        fields = self.fields()
-        path = f"{self.path}.{key}" if self.path else key
-        return Place(fields.get(key), path=path, report=self.report)
+        return self._within(key, path=f"{self.path}.{key}" if self.path else key)
 
     def entry(self, key: str) -> "Place":
         """An entry of a map, whose key is not a field's name: `annotations[example.com/a]`."""
-        return Place(self.fields().get(key), path=f"{self.path}[{key}]", report=self.report)
+        return self._within(key, path=f"{self.path}[{key}]")
 
     def __iter__(self) -> Iterator["Place"]:
         for index, value in enumerate(self.elements()):
@@ -123,9 +122,19 @@ class Place:
         self.error(Cause.INVALID, f"must be {limit}")
         return None
 
+    def require(self, message: str) -> None:
+        """Something must be here."""
+        if self.reachable and (self.value is None or self.value == ""):
+            self.error(Cause.REQUIRED, message)
+
     def error(self, kind: Cause, message: str) -> None:
         """Something is wrong here."""
         self.report.add(FieldError(self.path, self.value, kind, message))
+
+    def _within(self, key: str, *, path: str) -> "Place":
+        value = self.fields().get(key)
+        reachable = self.reachable and (self.value is None or isinstance(self.value, dict))
+        return Place(value, path=path, report=self.report, reachable=reachable)
 
     def _expect(self, what: str) -> None:
         if self.value is not None:

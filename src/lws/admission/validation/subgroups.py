@@ -17,8 +17,7 @@ def check_subgroups(template: Place) -> None:
     )
     size = size_of(template)
     place = policy["subGroupSize"]
-    if isinstance(policy.value, dict) and not place.is_set:
-        place.error(Cause.REQUIRED, "say how many pods a subgroup has")
+    place.require("say how many pods a subgroup has")
     subgroup = place.bounded(1, default=None)
     if size is None or subgroup is None:
         return
