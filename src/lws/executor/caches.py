@@ -1,6 +1,5 @@
 """What we watch: one informer a kind, only for what carries our labels."""
 
-from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ from lws.base.clock import Clock
 from lws.client import resources
 from lws.client.kubernetes import KubernetesClient
 from lws.runtime.informer import Informer
+from lws.runtime.metrics import Metrics
 
 BY_SET = "set"
 """Index: (namespace, name of the LeaderWorkerSet)."""
@@ -55,9 +55,10 @@ class Caches:
             self.retired,
         )
 
-    def runs(self) -> list[Awaitable[None]]:
-        """The tasks that keep them up to date."""
-        return [informer.run() for informer in self.all()]
+    def check(self) -> str | None:
+        """For the readiness probe: which first lists are missing."""
+        missing = [one.resource.plural for one in self.all() if not one.is_synced]
+        return f"not listed yet: {', '.join(missing)}" if missing else None
 
     async def synced(self) -> None:
         """Every first list is in."""
@@ -65,9 +66,9 @@ class Caches:
             await informer.synced()
 
 
-def make_caches(client: KubernetesClient, clock: Clock) -> Caches:
+def make_caches(client: KubernetesClient, clock: Clock, metrics: Metrics) -> Caches:
     """Informers with the indexes that `observe` asks."""
-    common: dict[str, Any] = {"client": client, "clock": clock}
+    common: dict[str, Any] = {"client": client, "clock": clock, "metrics": metrics}
     labelled = {**common, "label_selector": names.NAME}
     caches = Caches(
         sets=Informer(resource=resources.LEADERWORKERSETS, decode=leaderworkerset.decode, **common),

@@ -1,0 +1,204 @@
+"""One process: what is started in which order, and stopped in which (manager.md, Running)."""
+
+import asyncio
+import platform
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+import structlog
+
+import lws
+from lws.client.connection import ConnectionConfig
+from lws.client.kubeconfig import load_config
+from lws.client.kubernetes import KubernetesClient
+from lws.client.transport import HttpTransport, TransportOptions
+from lws.executor.caches import Caches, make_caches
+from lws.manager.authorization import MetricsAuthorizer
+from lws.manager.configuration import split_address
+from lws.manager.controllers import LeaderWorkerSetControllers
+from lws.manager.durations import parse_duration
+from lws.manager.settings import Settings
+from lws.runtime.certificates import CertificateFiles
+from lws.runtime.clock import RealClock
+from lws.runtime.election import LeaderElector
+from lws.runtime.events import EventRecorder
+from lws.runtime.logs import configure_logs
+from lws.runtime.metrics import Metrics
+from lws.runtime.process import Process, run
+from lws.runtime.servers import Checks, Server, serve_health, serve_https, serve_metrics
+from lws.runtime.watchdog import LoopWatchdog
+from lws.webhooks.dispatch import handle
+
+log = structlog.get_logger(__name__)
+
+COMPONENT = "leaderworkerset"
+"""Reporting controller of our events: the public controller's name, for who filters by it."""
+
+DEFAULT_NAMESPACE = "lws-system"
+
+IN_CLUSTER = "service account"
+"""Source of a connection that is the pod's own (client.incluster)."""
+
+
+def run_manager(settings: Settings, *, environ: Mapping[str, str]) -> int:
+    """Run until a signal; the exit code. InvalidInput and KubeconfigError come before a start."""
+    clock = RealClock()
+    configure_logs(clock=clock, level=settings.log_level)
+    connection = load_config(
+        kubeconfig=settings.kubeconfig, context=settings.context, environ=environ
+    )
+    return run(lambda: Manager(settings, connection, clock).run())
+
+
+class Manager:
+    """Everything that one process holds."""
+
+    def __init__(self, settings: Settings, connection: ConnectionConfig, clock: RealClock) -> None:
+        self._settings = settings
+        self._configuration = settings.configuration
+        self._connection = connection
+        self._clock = clock
+        self._metrics = Metrics()
+        self._identity = f"{platform.node()}_{int(clock.random() * 2**64):016x}"
+        self._liveness, self._readiness = Checks(), Checks()
+
+    async def run(self) -> int:
+        """Start all parts, run until a signal or a dead task, stop all parts."""
+        connection, configuration = self._connection, self._configuration
+        options = TransportOptions(
+            qps=configuration.client_connection.qps, burst=configuration.client_connection.burst
+        )
+        host = urlsplit(connection.server).netloc
+        observer = self._metrics.requests(host)
+        async with HttpTransport(
+            connection, clock=self._clock, options=options, observers=(observer,)
+        ) as transport:
+            return await self._run(KubernetesClient(transport))
+
+    async def _run(self, client: KubernetesClient) -> int:
+        process = Process(clock=self._clock)
+        watchdog = LoopWatchdog(clock=self._clock)
+        self._liveness.add("tasks", process.check)
+        self._liveness.add("event loop", watchdog.check)
+        for server in self._servers(client):
+            self._readiness.add(f"{server.name} server", server.check)
+            process.spawn(f"{server.name} server", server.run())
+        self._spawn_health(process)
+        recorder = EventRecorder(
+            client=client,
+            clock=self._clock,
+            component=COMPONENT,
+            instance=f"{COMPONENT}-{platform.node()}",
+            metrics=self._metrics,
+        )
+        process.spawn("events", recorder.run())
+        caches = make_caches(client, self._clock, self._metrics)
+        self._readiness.add("caches", caches.check)
+        controllers = LeaderWorkerSetControllers(
+            client=client,
+            caches=caches,
+            recorder=recorder,
+            clock=self._clock,
+            metrics=self._metrics,
+        )
+        for informer in caches.all():
+            process.spawn(f"informer of {informer.resource.plural}", informer.run())
+        election = self._election(client)
+        process.on_stop("controllers", controllers.stop)
+        process.on_stop("events", recorder.flush)
+        if election is not None:
+            process.on_stop("lease", election.release)
+            process.spawn("leader election", election.run())
+        starting = asyncio.create_task(self._start(process, caches, controllers, election))
+        watchdog.start(asyncio.get_running_loop())
+        log.info("starting", version=lws.__version__, server=self._connection.server)
+        try:
+            return await process.run()
+        finally:
+            starting.cancel()
+            watchdog.stop()
+
+    async def _start(
+        self,
+        process: Process,
+        caches: Caches,
+        controllers: LeaderWorkerSetControllers,
+        election: LeaderElector | None,
+    ) -> None:
+        """Controllers act on whole caches, and only the leader's do."""
+        await caches.synced()
+        controllers.follow()
+        if election is not None:
+            await election.elected()
+        controllers.start(process)
+        log.info("controllers started")
+
+    def _servers(self, client: KubernetesClient) -> list[Server]:
+        configuration = self._configuration
+        servers = []
+        if self._settings.webhooks:
+            webhook = configuration.webhook
+            servers.append(
+                serve_https(
+                    host=webhook.host,
+                    port=webhook.port,
+                    cert_dir=webhook.cert_dir,
+                    handler=handle,
+                    clock=self._clock,
+                    min_version=configuration.tls.min_version,
+                    cipher_suites=configuration.tls.cipher_suites,
+                )
+            )
+        address = split_address(configuration.metrics.bind_address)
+        if address is not None:
+            servers.append(self._metrics_server(client, *address))
+        return servers
+
+    def _metrics_server(self, client: KubernetesClient, host: str, port: int) -> Server:
+        configuration = self._configuration
+        certificates = CertificateFiles(
+            cert_dir=configuration.webhook.cert_dir,
+            clock=self._clock,
+            min_version=configuration.tls.min_version,
+            cipher_suites=configuration.tls.cipher_suites,
+        )
+        return serve_metrics(
+            host=host,
+            port=port,
+            metrics=self._metrics,
+            authorize=MetricsAuthorizer(client),
+            certificates=certificates,
+        )
+
+    def _spawn_health(self, process: Process) -> None:
+        health = self._configuration.health
+        address = split_address(health.health_probe_bind_address)
+        if address is None:
+            return
+        server = serve_health(
+            host=address[0],
+            port=address[1],
+            liveness=self._liveness,
+            readiness=self._readiness,
+            liveness_path=health.liveness_endpoint_name,
+            readiness_path=health.readiness_endpoint_name,
+        )
+        process.spawn("health server", server.run())
+
+    def _election(self, client: KubernetesClient) -> LeaderElector | None:
+        election = self._configuration.leader_election
+        if not election.leader_elect:
+            return None
+        in_pod = self._connection.source == IN_CLUSTER
+        own = self._connection.namespace if in_pod else ""
+        return LeaderElector(
+            client=client,
+            clock=self._clock,
+            name=election.resource_name,
+            namespace=election.resource_namespace or own or DEFAULT_NAMESPACE,
+            identity=self._identity,
+            lease_seconds=parse_duration(election.lease_duration),
+            renew_seconds=parse_duration(election.renew_deadline),
+            retry_seconds=parse_duration(election.retry_period),
+            metrics=self._metrics,
+        )
