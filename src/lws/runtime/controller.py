@@ -77,7 +77,7 @@ class Controller(Generic[K]):
         self._reconcile = reconcile
         self._clock = clock
         self._free = asyncio.Semaphore(concurrency)
-        self._guard = guard or Guard()
+        self._guard = Guard() if guard is None else guard  # an empty one is false
         self._family_of = family_of or _itself
         self._classify = classify
         self._drain_seconds = drain_seconds

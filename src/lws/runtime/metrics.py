@@ -199,7 +199,7 @@ class Metrics:
         """A family that the runtime knows nothing about."""
         return self._histogram(name, help_text, buckets, *labels)
 
-    def value(self, name: str, **labels: str) -> float:
+    def value(self, name: str, /, **labels: str) -> float:
         """What one series holds now, 0 if there is none; for tests and for status lines."""
         return self.registry.get_sample_value(name, labels) or 0.0
 
