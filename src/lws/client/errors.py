@@ -11,6 +11,7 @@ LwsError
     │   ├── TooManyRequests        429
     │   ├── Unavailable            500, 502, 503, 504
     │   ├── TransportError         no whole answer: refused, reset, timeout, TLS, cut stream
+    │   │   ├── SilentStream       nothing for so long that it may be dead, or just quiet: go on
     │   │   └── MalformedAnswer    an answer, but not the API server's language (a proxy's page)
     │   └── CredentialsError       no credential to be had now: token file, exec plugin
     └── TellUser                   the same request fails again until a person changes something
@@ -180,6 +181,10 @@ class TransportError(Retryable):
     def __init__(self, message: str, *, was_sent: bool = True) -> None:
         super().__init__(message)
         self.was_sent = was_sent
+
+
+class SilentStream(TransportError):
+    """A stream brought nothing for long; watch again from where it was, nothing need be said."""
 
 
 class MalformedAnswer(TransportError):

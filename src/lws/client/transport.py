@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -11,7 +12,7 @@ from contextlib import (
     nullcontext,
 )
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 from urllib.parse import quote, urlencode
 
 import aiohttp
@@ -21,12 +22,20 @@ from lws import __version__
 from lws.base.clock import Clock
 from lws.client.connection import AuthenticationConfig, ConnectionConfig
 from lws.client.credentials import ConfiguredCredentials, Credential, Credentials
-from lws.client.errors import MalformedAnswer, TransportError
+from lws.client.errors import MalformedAnswer, SilentStream, TransportError
 from lws.client.exec_plugin import ExecCredentials
 from lws.client.limiter import RateLimiter
 from lws.client.requests import JSON, Priority, Request
 from lws.client.responses import Response, error_of, retry_after_of
 from lws.client.tls import TlsContexts
+
+# Probes after 30 s of silence, then two more; what we send is acknowledged within a minute.
+_KEEPALIVE = {
+    "TCP_KEEPIDLE": 30,
+    "TCP_KEEPINTVL": 10,
+    "TCP_KEEPCNT": 3,
+    "TCP_USER_TIMEOUT": 60_000,
+}
 
 
 class Transport(Protocol):
@@ -59,7 +68,7 @@ class TransportOptions:
     in_flight_max: int = 200  # API Priority and Fairness gives one user a few hundred seats
     timeout_seconds: float = 60  # the API server's own for a request
     connect_timeout_seconds: float = 10
-    idle_timeout_seconds: float = 150  # of a stream; bookmarks come every minute or so
+    idle_timeout_seconds: float = 300  # of a stream; a dead peer shows in a minute, see `_socket`
     retries_max: int = 3
     retry_after_seconds_max: float = 10  # whoever is told to wait longer has better things to do
     user_agent: str = f"lws/{__version__}"
@@ -120,7 +129,8 @@ class HttpTransport:
     async def stream(self, request: Request) -> AsyncGenerator[AsyncIterator[bytes]]:
         """The body as it comes, cut anywhere; ApiError if the answer is no success.
 
-        Silence for longer than bookmarks would leave is taken for a dead connection.
+        Too long a silence is a SilentStream. Bookmarks come every minute, but of a kind that has
+        had no event since the API server started (1.36, measured) the first takes two.
         """
         limits = aiohttp.ClientTimeout(
             total=None,
@@ -200,7 +210,9 @@ class HttpTransport:
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=30),
+                connector=aiohttp.TCPConnector(
+                    limit=0, keepalive_timeout=30, socket_factory=_socket
+                ),
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
         return self._session
@@ -244,6 +256,17 @@ def _credentials(
     return ExecCredentials(config.plugin, fallback=configured, clock=clock, environ=environ)
 
 
+def _socket(address: tuple[Any, ...]) -> socket.socket:
+    """A socket whose dead peer shows within a minute, though nobody writes to it."""
+    family, kind, protocol, _, _ = address
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _KEEPALIVE.items():
+        if hasattr(socket, name):  # not on every system
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    return made
+
+
 async def _read(answer: aiohttp.ClientResponse, request: Request) -> Response:
     with _translated(request):
         body = await answer.read()
@@ -277,6 +300,8 @@ def _translated(request: Request) -> Iterator[None]:
         raise TransportError(f"{request}: not connected in time", was_sent=False) from error
     except aiohttp.ClientResponseError as error:
         raise MalformedAnswer(f"{request}: no answer of an API server: {error.message}") from error
+    except aiohttp.SocketTimeoutError as error:
+        raise SilentStream(f"{request}: nothing came for too long") from error
     except TimeoutError as error:
         raise TransportError(f"{request}: no answer in time") from error
     except (aiohttp.ClientError, OSError) as error:

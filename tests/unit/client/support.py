@@ -121,12 +121,16 @@ async def serving_bytes(answer: bytes, *, stays_open: bool = False) -> AsyncIter
     is_over = asyncio.Event()
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(answer)
-        await writer.drain()
-        if stays_open:
-            await is_over.wait()
-        writer.close()
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(answer)
+            await writer.drain()
+            if stays_open:
+                await is_over.wait()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass  # the client gave up
+        finally:
+            writer.close()
 
     server = await asyncio.start_server(handle, "127.0.0.1", 0)
     try:

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from lws.base.times import format_time
 from lws.client import exec_plugin, requests
-from lws.client.connection import AuthenticationConfig, ExecPlugin
+from lws.client.connection import AuthenticationConfig, CertificateConfig, ExecPlugin
 from lws.client.credentials import CertificatePair, ConfiguredCredentials, Credential
 from lws.client.errors import CredentialsError
 from lws.client.exec_plugin import PAUSE_SECONDS, ExecCredentials, exec_info, parse_credential, run
@@ -172,6 +172,24 @@ def test_a_plugin_may_print_a_certificate() -> None:
     issued = parse_credential(output, ExecPlugin(command="p", api_version=V1))
     assert issued.credential == Credential("", CertificatePair(b"c", b"k"))
     assert issued.expires_at is None
+
+
+async def test_a_plugins_certificate_goes_before_the_configured_one(tmp_path: Path) -> None:
+    clock = OwnClock()
+    configured = AuthenticationConfig(
+        certificate=CertificateConfig(certificate_data=b"c0", key_data=b"k0")
+    )
+    for status, expected in (
+        ({"token": "t"}, CertificatePair(b"c0", b"k0")),
+        ({"clientCertificateData": "c", "clientKeyData": "k"}, CertificatePair(b"c", b"k")),
+    ):
+        credentials = ExecCredentials(
+            plugin_of(tmp_path, f"echo '{printed(V1, **status)}'"),
+            fallback=ConfiguredCredentials(configured, clock=clock),
+            clock=clock,
+            environ=os.environ,
+        )
+        assert (await credentials.current()).certificate == expected
 
 
 async def test_a_token_that_the_server_rejects_is_asked_of_the_plugin_again(

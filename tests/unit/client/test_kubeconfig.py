@@ -186,6 +186,18 @@ def test_a_plugin_is_read_and_told_of_its_cluster(tmp_path: Path) -> None:
     }
 
 
+def test_to_act_as_somebody_the_name_is_enough(tmp_path: Path) -> None:
+    config = load(tmp_path, document(user={"as": "jane"}))
+    assert config.authentication.impersonation == (("Impersonate-User", "jane"),)
+
+
+def test_a_plugin_is_told_of_a_cluster_without_an_authority(tmp_path: Path) -> None:
+    plugin = {"command": "p", "apiVersion": V1, "provideClusterInfo": True}
+    found = load(tmp_path, document(user={"exec": plugin})).authentication.plugin
+    assert found is not None
+    assert orjson.loads(found.cluster_info) == {"server": "https://c:6443"}
+
+
 def test_a_plugin_without_a_path_is_looked_up(tmp_path: Path) -> None:
     plugin = {"command": "plugin", "apiVersion": V1}
     found = load(tmp_path, document(user={"exec": plugin})).authentication.plugin

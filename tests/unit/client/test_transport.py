@@ -9,6 +9,7 @@ from aiohttp import web
 
 from lws.client import errors, requests
 from lws.client.connection import AuthenticationConfig, ConnectionConfig
+from lws.client.credentials import Credential
 from lws.client.requests import Priority, Request
 from lws.client.resources import LEASES, PODS
 from lws.client.responses import Response
@@ -233,6 +234,33 @@ async def test_a_request_has_its_own_time() -> None:
             await it.send(GET.within(0.05))
 
 
+async def test_a_server_that_does_not_finish_its_greeting_is_given_up() -> None:
+    options = TransportOptions(connect_timeout_seconds=0.05)
+    async with (
+        serving_bytes(b"", stays_open=True) as url,
+        transport_to(url.replace("http:", "https:"), options=options) as it,
+    ):
+        with pytest.raises(errors.TransportError, match="not connected in time") as e:
+            await it.send(GET)
+    assert not e.value.was_sent
+
+
+async def test_a_401_whose_credentials_cannot_be_renewed_is_their_error() -> None:
+    class Broken:
+        async def current(self) -> Credential:
+            return Credential("Bearer t")
+
+        async def renew(self, _rejected: Credential, /) -> Credential:
+            raise errors.CredentialsError("broken")
+
+    handle, _ = answering(web.Response(status=401))
+    async with serving(handle) as url:
+        config = ConnectionConfig(server=url)
+        async with HttpTransport(config, clock=OwnClock(), credentials=Broken()) as it:
+            with pytest.raises(errors.CredentialsError, match="broken"):
+                await it.send(GET)
+
+
 async def test_a_stream_comes_as_it_is_sent() -> None:
     async def handle(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
@@ -270,7 +298,7 @@ async def test_a_stream_that_falls_silent_is_an_error() -> None:
         serving_bytes(head, stays_open=True) as url,
         transport_to(url, options=options) as it,
     ):
-        with pytest.raises(errors.TransportError, match="no answer in time"):
+        with pytest.raises(errors.SilentStream, match="nothing came for too long"):
             await read_stream(it, seen)
     assert seen == [b"one\n"]
 
