@@ -30,7 +30,7 @@ decode_thing = msgspec.json.Decoder(Thing).decode
 
 
 class FakeApi:
-    """Every write has a revision; watchers get it at once, unless `is_lagging`."""
+    """Every write has a revision; watchers get it at once, unless it is mute."""
 
     def __init__(self, *, revision: int = 100) -> None:
         self.revision = revision
@@ -39,6 +39,7 @@ class FakeApi:
         self.requests: list[Request] = []
         self.failures: deque[BaseException | None] = deque()  # None: the next request succeeds
         self.hold: asyncio.Event | None = None  # lists wait for it
+        self.is_mute = False  # watchers hear nothing of what happens
         self._history: list[tuple[int, str, Object]] = []
         self._streams: list[asyncio.Queue[bytes | BaseException | None]] = []
         self._uids = 0
@@ -104,8 +105,11 @@ class FakeApi:
 
     def send(self, kind: str, item: object) -> None:
         """Any event to all watchers."""
+        self.send_line(line_of(kind, item))
+
+    def send_line(self, line: bytes) -> None:
         for stream in self._streams:
-            stream.put_nowait(line_of(kind, item))
+            stream.put_nowait(line)
 
     def send_bookmark(self) -> None:
         self.send("BOOKMARK", {"metadata": {"resourceVersion": str(self.revision)}})
@@ -181,7 +185,8 @@ class FakeApi:
 
     def _record(self, kind: str, item: Object) -> None:
         self._history.append((self.revision, kind, item))
-        self.send(kind, item)
+        if not self.is_mute:
+            self.send(kind, item)
 
 
 def line_of(kind: str, item: object) -> bytes:
