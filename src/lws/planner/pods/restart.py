@@ -27,6 +27,7 @@ _CREATION_SECONDS = 1.0
 _LEADER_MARK = "; leader UID "
 # 10 · 2^5 is above the most that we wait; a count is the user's to write, and may be huge.
 _DOUBLINGS_MAX = 5
+_COUNT_MAX = 2**31 - 1
 # A time further ahead of our clock than this is garbage, not another controller's clock.
 _CLOCK_SKEW_SECONDS = 300.0
 
@@ -128,7 +129,7 @@ def _is_counted(row: GroupRestart, facts: GroupFacts, last: float) -> bool:
 def _next_row(facts: GroupFacts, count: int, loss: Loss, now: float) -> GroupRestart:
     return GroupRestart(
         group=facts.index,
-        count=count + 1,
+        count=min(count + 1, _COUNT_MAX),
         last_time=format_micro_time(now),
         reason=f"{loss.pod}: {loss.what}{_LEADER_MARK}{facts.leader_uid}",
     )
