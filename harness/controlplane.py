@@ -43,6 +43,7 @@ _USERS: Mapping[str, tuple[str, ...]] = {
 }
 _AUDITED = (OPERATOR, RESTRICTED)
 _CRDS = Path(__file__).resolve().parent.parent / "deploy" / "crds"
+_LEASES = "leases.coordination.k8s.io"
 _START_SECONDS = 60.0
 
 
@@ -161,7 +162,7 @@ class ControlPlane:
 
     def _has_lease(self) -> bool:
         name = self.nodes[-1]
-        return self.kube.find("leases.coordination.k8s.io", name, "kube-node-lease") is not None
+        return self.kube.find(_LEASES, name, "kube-node-lease") is not None
 
     # Parts that fail on demand
 
@@ -186,6 +187,17 @@ class ControlPlane:
         self.stop_apiserver()
         self.start_apiserver()
 
+    def refresh_clients(self) -> None:
+        """Restart controller manager, scheduler and kwok.
+
+        After a second outage in a row their own backoff keeps them away for up to half a minute;
+        a test that is not about them does not want to wait for it.
+        """
+        for name in ("kube-controller-manager", "kube-scheduler", "kwok"):
+            if name in self._processes:
+                self._processes[name].kill()
+                self._start_again(name)
+
     def stop_controller_manager(self) -> None:
         """No StatefulSet controller, no garbage collection, until it is started again."""
         self._process("kube-controller-manager").kill()
@@ -204,7 +216,12 @@ class ControlPlane:
         try:
             yield
         finally:
-            process.start()
+            self._start_again(name)
+
+    def _start_again(self, name: str) -> None:
+        if name == "kwok":  # it would wait until the leases of its former self run out
+            self.kube.delete_all(_LEASES, "kube-node-lease")
+        self._process(name).start()
 
     # What its users need
 
@@ -313,6 +330,7 @@ class ControlPlane:
             "--bind-address=127.0.0.1",
             f"--secure-port={self.port}",
             "--permit-port-sharing=true",  # a restart does not wait for the old one's connections
+            "--shutdown-watch-termination-grace-period=2s",  # or it waits a minute for watches
             f"--cert-dir={folder}",
             f"--tls-cert-file={self.server_files.certificate}",
             f"--tls-private-key-file={self.server_files.key}",

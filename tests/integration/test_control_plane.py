@@ -371,6 +371,7 @@ def test_the_api_server_can_be_killed_and_restarted(
             end()
             assert not kube.is_ready()
             control_plane.start_apiserver()
+        control_plane.refresh_clients()
         old = kube.get("pods", "web-0", namespace)
         kube.delete("pods", "web-0", namespace)
         wait_for_another(kube, namespace, old)
