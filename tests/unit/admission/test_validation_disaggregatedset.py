@@ -8,6 +8,7 @@ import pytest
 from lws.admission.validation import Cause, Verdict, validate_disaggregatedset
 from tests.unit.admission import golden
 
+TEMPLATE = "spec.roles[0].spec.leaderWorkerTemplate"
 EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"
 SUBGROUP_EXCLUSIVE = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
 PLACED = {"type": "ExclusiveSlice", "topology": "rack"}
@@ -122,13 +123,12 @@ WRONG = [
     (
         "exclusive placement in a worker template",
         annotated(EXCLUSIVE, "spec__leaderWorkerTemplate__workerTemplate__metadata"),
-        f"spec.roles[0].spec.leaderWorkerTemplate.workerTemplate.metadata.annotations[{EXCLUSIVE}]",
+        f"{TEMPLATE}.workerTemplate.metadata.annotations[{EXCLUSIVE}]",
     ),
     (
         "exclusive placement in a leader template",
         annotated(SUBGROUP_EXCLUSIVE, "spec__leaderWorkerTemplate__leaderTemplate__metadata"),
-        "spec.roles[0].spec.leaderWorkerTemplate.leaderTemplate.metadata"
-        f".annotations[{SUBGROUP_EXCLUSIVE}]",
+        f"{TEMPLATE}.leaderTemplate.metadata.annotations[{SUBGROUP_EXCLUSIVE}]",
     ),
 ]
 CASES = pytest.mark.parametrize(
