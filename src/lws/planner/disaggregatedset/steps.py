@@ -26,10 +26,8 @@ from lws.planner.disaggregatedset.rules import MOVES, abnormal, done, new_is_the
 
 def is_done(*, old: Sequence[int], new: Sequence[int], target: Sequence[int]) -> bool:
     """Whether the update is complete: nothing old is left, every role has its new replicas."""
-    position = _position(
-        initial_old=old, old=old, new=new, target=target, surge=target, unavailable=target
-    )
-    return done(position)
+    counts = _checked(old=old, new=new, target=target)
+    return done(Position(initial_old=counts["old"], surge=(), unavailable=(), **counts))
 
 
 def next_step(
@@ -43,19 +41,18 @@ def next_step(
 ) -> Step | None:
     """(old, new) after the next step; None if no rule changes anything.
 
-    One number a role in every argument. ValueError names the argument that is negative or has
-    another length than `target`.
+    One number a role in every argument. ValueError names the argument that has a negative number
+    or another length than the others.
     """
-    return _next(
-        _position(
-            initial_old=initial_old,
-            old=old,
-            new=new,
-            target=target,
-            surge=surge,
-            unavailable=unavailable,
-        )
+    counts = _checked(
+        initial_old=initial_old,
+        old=old,
+        new=new,
+        target=target,
+        surge=surge,
+        unavailable=unavailable,
     )
+    return _next(Position(**counts))
 
 
 def all_steps(
@@ -71,14 +68,16 @@ def all_steps(
 
     Without `old` and `new` it begins at the beginning: everything old, nothing new.
     """
-    position = _position(
+    counts = _checked(
         initial_old=initial_old,
-        old=initial_old if old is None else old,
-        new=(0,) * len(target) if new is None else new,
         target=target,
         surge=surge,
         unavailable=unavailable,
+        **({} if old is None else {"old": old}),
+        **({} if new is None else {"new": new}),
     )
+    beginning = {"old": counts["initial_old"], "new": (0,) * len(counts["target"])}
+    position = Position(**(beginning | counts))
     return (position.old, position.new), *walk(position)
 
 
@@ -104,17 +103,14 @@ def _next(position: Position) -> Step | None:
     return None
 
 
-def _position(**arguments: Sequence[int]) -> Position:
-    """The arguments as a position, once they are found to be counts of the same roles."""
-    roles = len(arguments["target"])
-    return Position(**{name: _counts(name, value, roles) for name, value in arguments.items()})
-
-
-def _counts(name: str, value: Iterable[int], roles: int) -> Counts:
-    """`value` as a tuple of whole numbers, one a role and none negative."""
-    counts = tuple(map(index, value))
-    if len(counts) != roles:
-        raise ValueError(f"{name}: {len(counts)} numbers for {roles} roles of target")
-    if roles and min(counts) < 0:
-        raise ValueError(f"{name}: a negative number in {list(counts)}")
+def _checked(**arguments: Iterable[int]) -> dict[str, Counts]:
+    """The arguments as tuples of whole numbers, once they are found to be counts of one set."""
+    counts = {name: tuple(map(index, value)) for name, value in arguments.items()}
+    lengths = [len(values) for values in counts.values()]
+    usual = max(lengths, key=lengths.count)
+    for name, values in counts.items():
+        if len(values) != usual:
+            raise ValueError(f"{name}: {len(values)} numbers where there are {usual} roles")
+        if values and min(values) < 0:
+            raise ValueError(f"{name}: a negative number in {list(values)}")
     return counts
