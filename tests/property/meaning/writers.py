@@ -151,10 +151,8 @@ class Changer:
                 if each is not None
                 for change in self._of_value(value, index, go.item)
             ]
-            return [
-                *nested,
-                lambda: value.append({} if go.item and go.item.kind == "struct" else "z"),
-            ]
+            added = {"struct": {}, "string": "z"}.get(go.item.kind, 7)
+            return [*nested, lambda: value.append(added)]
         if go.kind == "map":
             return [lambda: value.update(another="1")]
         if go.kind == "raw":
