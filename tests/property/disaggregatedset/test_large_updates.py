@@ -43,13 +43,13 @@ def positions(roles: int) -> st.SearchStrategy[tuple[Counts, Counts]]:
 
 
 @given(updates())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_an_update_from_its_start_keeps_the_contract(update: Update) -> None:
     assert verdict(update, next_step).faults == frozenset()
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_an_update_from_anywhere_keeps_the_contract(data: st.DataObject) -> None:
     update = data.draw(updates())
     old, new = data.draw(positions(len(update.target)))
@@ -57,7 +57,7 @@ def test_an_update_from_anywhere_keeps_the_contract(data: st.DataObject) -> None
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_a_target_that_changes_in_mid_update_breaks_nothing(data: st.DataObject) -> None:
     update = data.draw(updates())
     roles = len(update.target)
@@ -82,7 +82,7 @@ def with_target(update: Update, target: Counts) -> Update:
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_order_of_roles_means_nothing(data: st.DataObject) -> None:
     update = data.draw(updates())
     order = data.draw(st.permutations(range(len(update.target))))

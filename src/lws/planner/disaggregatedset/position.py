@@ -34,11 +34,6 @@ class Outlook(NamedTuple):
     up: Counts
 
 
-def ceiling(dividend: int, divisor: int) -> int:
-    """Integer division, rounded up."""
-    return -(-dividend // divisor)
-
-
 def batches(surge: Counts, unavailable: Counts) -> Counts:
     """What one step moves of each role: the surge if there is one, else what may be missing."""
     return tuple([s or u or 1 for s, u in zip(surge, unavailable, strict=True)])
