@@ -5,6 +5,8 @@ The files in `deploy/crds` are written from this by `make generate`.
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 from lws.api.crds_disaggregatedset import disaggregated_set, role_scaler
 from lws.api.crds_leaderworkerset import leader_worker_set
 from lws.api.crds_words import Schema
@@ -12,7 +14,7 @@ from lws.api.crds_words import Schema
 
 def custom_resource_definitions() -> tuple[Schema, ...]:
     """All three; new copies each time."""
-    return leader_worker_set(), disaggregated_set(), role_scaler()
+    return deepcopy((leader_worker_set(), disaggregated_set(), role_scaler()))
 
 
 def file_name(crd: Schema) -> str:

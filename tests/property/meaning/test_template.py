@@ -32,7 +32,7 @@ def whole(template: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(SEEDS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_another_writers_spelling_means_the_same(seed: int) -> None:
     random = Random(seed)
     template = a_template(random)
@@ -42,7 +42,7 @@ def test_another_writers_spelling_means_the_same(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_a_real_change_means_something_else(seed: int) -> None:
     random = Random(seed)
     template = a_template(random)

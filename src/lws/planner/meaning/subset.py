@@ -126,7 +126,7 @@ def _in_fields(
     if have is None and alike and _meaning(want, place.go) is not None:
         yield _Difference(place.path, absent=True)  # that it is there says something
     if place.whole:
-        for name in stands.keys() - want.keys():
+        for name in sorted(stands.keys() - want.keys()):
             # A single value may be a default of the server's; maps and lists have none.
             if stands[name] and (place.go.kind == "map" or not _is_single(stands[name])):
                 yield _Difference(place.at(name).path, absent=False)

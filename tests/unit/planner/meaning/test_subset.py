@@ -266,6 +266,22 @@ def test_what_we_no_longer_apply_is_a_difference() -> None:
     ]
 
 
+def test_a_record_that_says_nothing_of_a_field_decides_nothing() -> None:
+    live = copy.deepcopy(LIVE)
+    record = live["metadata"]["managedFields"][0]
+    record["fieldsV1"] = {
+        "f:spec": {"f:args": {"i:0": {}}},
+        "f:metadata": {"f:labels": {"f:z": {}}},
+    }
+    ours = {"spec": {"paused": True, "args": ["a"]}}
+    assert differing_fields(ours, live, kind="StatefulSet", manager="lws") == ["spec.paused"]
+    record["subresource"] = "status"
+    assert differing_fields(ours, live, kind="StatefulSet", manager="lws") == [
+        "spec.paused",
+        "spec.args",
+    ]
+
+
 def test_an_unknown_kind_is_compared_as_it_stands() -> None:
     live = {"spec": {"minMember": 2, "queue": "q", "list": [1, {"a": 1}]}}
     same = {"spec": {"minMember": 2, "list": [1, {"a": 1}]}}

@@ -36,6 +36,10 @@ def with_container(**fields: Any) -> Json:
     return with_pod(containers=[container(**fields)])
 
 
+def at(moment: str) -> Json:
+    return template(workerTemplate=pod() | {"metadata": {"creationTimestamp": moment}})
+
+
 SAME: list[tuple[str, Json, Json]] = [
     ("size of the schema", template(), template(size=1)),
     ("restart policy of the schema", template(),
@@ -79,6 +83,10 @@ SAME: list[tuple[str, Json, Json]] = [
     ("integers", with_pod(terminationGracePeriodSeconds=5),
      with_pod(terminationGracePeriodSeconds=5.0)),
     ("future null", with_pod(), with_pod(future=None)),
+    ("null of a list", with_container(args=[None]), with_container(args=[""])),
+    ("null of a map", with_pod(overhead={"cpu": None}), with_pod(overhead={"cpu": "0"})),
+    ("null of a list of structs", with_pod(tolerations=[None]), with_pod(tolerations=[{}])),
+    ("moments", at("2026-01-01T00:00:00Z"), at("2026-01-01T01:00:00+01:00")),
 ]  # fmt: skip
 
 DIFFERENT: list[tuple[str, Json, Json]] = [
@@ -107,6 +115,8 @@ DIFFERENT: list[tuple[str, Json, Json]] = [
      with_container(livenessProbe={"httpGet": {"port": "80"}})),
     ("future field", with_pod(), with_pod(future={})),
     ("future truth", with_pod(future=True), with_pod(future=1)),
+    ("what is no quantity", with_pod(overhead={"cpu": "a"}), with_pod(overhead={"cpu": "b"})),
+    ("what is no moment", at("today"), at("tomorrow")),
     ("env of the same length", with_container(env=[{"name": "A", "value": "1"}]),
      with_container(env=[{"name": "A", "value": "2"}])),
 ]  # fmt: skip
