@@ -10,6 +10,7 @@ from lws.api.core import Pod
 from lws.api.kinds import Kind
 from lws.api.leaderworkerset import StartupPolicy
 from lws.planner.actions import Action, Create, Document, MergePatch
+from lws.planner.meaning import differing_fields
 from lws.planner.pods import events
 from lws.planner.pods.facts import is_leader_ready
 from lws.planner.pods.ownership import Owned, ownership
@@ -23,7 +24,11 @@ Differing = Callable[[Document, Document], Iterable[str]]
 """Paths at which a live StatefulSet does not say what it should: (should, live) -> paths."""
 
 
-def plan_group(snapshot: GroupSnapshot, *, differing: Differing) -> tuple[Action, ...]:
+def _differing(ours: Document, live: Document) -> Iterable[str]:
+    return differing_fields(ours, live, kind=Kind.STATEFUL_SET.kind)
+
+
+def plan_group(snapshot: GroupSnapshot, *, differing: Differing = _differing) -> tuple[Action, ...]:
     """What to do for one group; nothing while its leader is absent or on its way out."""
     leader = snapshot.leader
     if leader is None or leader.metadata.deletion_timestamp is not None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from lws.base.ids import ResourceVersion
 from lws.base.times import parse_time
 from lws.planner.pods.facts import group_facts
 from tests.unit.planner.pods.worlds import (
@@ -28,7 +29,8 @@ def test_a_group_is_ready_with_its_leader_and_its_workers() -> None:
     assert facts.ready
     assert (facts.index, facts.leader, facts.leader_uid) == (0, "lws-0", "lws-0-uid")
     assert facts.leader_created == facts.ready_since == parse_time(EARLY)
-    assert (facts.key, facts.updated_key, facts.keys) == (KEY, KEY, {KEY})
+    assert facts.key == facts.updated_key == KEY
+    assert facts.keys == {KEY}
     assert facts.unready_since is None
 
 
@@ -127,7 +129,7 @@ def test_a_group_of_which_nothing_is_left_is_unready_since_no_one_knows_when() -
 
 def test_facts_that_differ_in_the_resource_version_alone_wake_nobody() -> None:
     facts = group_facts(a_group())
-    assert facts == replace(facts, leader_resource_version="6")
+    assert facts == replace(facts, leader_resource_version=ResourceVersion("6"))
     assert facts.leader_resource_version == "5"
 
 

@@ -1,5 +1,6 @@
 """What we create is what the public controller creates, and on its worlds we do nothing."""
 
+import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -7,12 +8,13 @@ from typing import Any
 import pytest
 
 from lws.api import names
+from lws.api.apps import decode_statefulset
 from lws.api.kinds import Kind
-from lws.planner.actions import Create, Document
+from lws.planner.actions import Create, Document, Emit
 from lws.planner.pods.facts import group_facts
 from lws.planner.pods.group import plan_group
 from lws.planner.pods.snapshot import GroupSnapshot
-from tests.unit.planner.pods.worlds import GOLDEN, golden, golden_groups
+from tests.unit.planner.pods.worlds import GOLDEN, encoded, golden, golden_groups
 
 GROUPS = [(world, group) for world in GOLDEN for group in golden_groups(world)]
 IDS = [f"{world}-{group.index}" for world, group in GROUPS]
@@ -118,6 +120,21 @@ def test_a_golden_group_is_ready_and_needs_nothing(world: str, group: GroupSnaps
     assert facts.updated_key == facts.key
     assert facts.loss is None
     assert facts.foreign == ()
+
+
+@pytest.mark.parametrize(("world", "group"), GROUPS, ids=IDS)
+def test_a_template_is_told_to_be_changed_just_when_it_was(
+    world: str, group: GroupSnapshot
+) -> None:
+    live = copy.deepcopy(golden(world)["statefulsets"][group.index])
+    live["metadata"]["generation"] = 2
+    touched = replace(group, statefulset=decode_statefulset(encoded(live)))
+    assert plan_group(touched) == ()
+    live["spec"]["template"]["spec"]["containers"][0]["image"] = "example.com/other:1"
+    changed = replace(group, statefulset=decode_statefulset(encoded(live)))
+    [event] = plan_group(changed)
+    assert isinstance(event, Emit)
+    assert "image" in event.note
 
 
 def test_the_service_of_a_group_is_as_the_public_controller_makes_it() -> None:

@@ -111,6 +111,7 @@ def test_subgroups_stand_on_the_pods() -> None:
     without = a_revision({"subGroupPolicy": {"subGroupPolicyType": "LeaderWorker"}})
     live = a_set(metadata={"annotations": {PREFIX + "subgroup-exclusive-topology": "zone"}})
     annotations = pod_annotations(revision=without, lws=live)
+    assert PREFIX + "subgroup-exclusive-topology" not in pod_annotations(revision=without)
     assert PREFIX + "subgroup-size" not in annotations
     assert annotations[PREFIX + "subgroup-exclusive-topology"] == "zone"
     assert PREFIX + "subgroup-exclusive-topology" not in pod_annotations(lws=live)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from lws.api.core import Pod
+from lws.base.ids import UID
 from lws.planner.pods.facts import group_facts
 from lws.planner.pods.membership import (
     Membership,
@@ -428,3 +429,25 @@ def test_garbage_in_size_and_times_is_survived() -> None:
     assert group_facts(group).loss is None
     assert group.membership.size == 3
     assert a_revision().template.leader_worker_template.size == 3
+
+
+def test_pods_of_an_earlier_life_do_not_make_a_group_started() -> None:
+    anew = changed(at_rest(AFTER_START), a_pod(), a_pod(uid="second-leader"))
+    assert anew.started is None
+    again = changed(anew, a_worker(1), crashed(1, at(30)))
+    assert again.started is None
+    assert again.losses == ()
+
+
+def test_a_group_whose_leader_is_gone_loses_nobody() -> None:
+    leaderless = changed(at_rest(), a_pod(), None)
+    late = changed(leaderless, a_worker(1), None)
+    assert (late.leader, late.losses) == (None, ())
+    assert not late.is_of_this_life(pod="lws-0-1", uid=UID("x"), owner=UID("lws-0-sts-uid"))
+
+
+def test_a_size_that_was_changed_on_the_leader_by_hand_counts_from_then_on() -> None:
+    smaller = a_pod(annotations={"leaderworkerset.sigs.k8s.io/size": "2"})
+    membership = changed(at_rest(), a_pod(), smaller)
+    assert membership.size == 2
+    assert loss_of(changed(membership, a_worker(2), None), leader=smaller) is None
