@@ -37,8 +37,6 @@ def is_same(old: object, new: object) -> bool:
 
 
 def _diff(old: object, new: object, *, path: str, patch: Patch) -> None:
-    if old is new:
-        return
     if isinstance(old, dict) and isinstance(new, dict):
         _diff_objects(old, new, path=path, patch=patch)
     elif isinstance(old, list) and isinstance(new, list):
@@ -52,11 +50,10 @@ def _diff_objects(old: dict[str, Any], new: dict[str, Any], *, path: str, patch:
         if key not in new:
             patch.append({"op": "remove", "path": f"{path}/{_escaped(key)}"})
     for key, value in new.items():
-        place = f"{path}/{_escaped(key)}"
-        if key in old:
-            _diff(old[key], value, path=place, patch=patch)
-        else:
-            patch.append({"op": "add", "path": place, "value": value})
+        if key not in old:
+            patch.append({"op": "add", "path": f"{path}/{_escaped(key)}", "value": value})
+        elif old[key] is not value:
+            _diff(old[key], value, path=f"{path}/{_escaped(key)}", patch=patch)
 
 
 def _diff_lists(old: list[Any], new: list[Any], *, path: str, patch: Patch) -> None:
@@ -91,27 +88,27 @@ def _applied(operation: Operation, document: object) -> object:
     if not path.startswith("/"):
         raise ValueError(f"not a JSON pointer: {path!r}")
     steps = [step.replace("~1", "/").replace("~0", "~") for step in path[1:].split("/")]
-    return _changed(document, steps, operation)
+    return _changed(document, steps, operation=operation)
 
 
-def _changed(node: object, steps: list[str], operation: Operation) -> object:
+def _changed(node: object, steps: list[str], *, operation: Operation) -> object:
     """A copy of `node` along the path, everything beside it shared."""
-    step, rest = steps[0], steps[1:]
     if isinstance(node, dict):
-        return _changed_object(node, step, rest, operation)
+        return _changed_object(node, steps, operation=operation)
     if isinstance(node, list):
-        return _changed_list(node, step, rest, operation)
+        return _changed_list(node, steps, operation=operation)
     raise ValueError(f"path leads into a scalar: {operation['path']!r}")
 
 
 def _changed_object(
-    node: dict[str, Any], step: str, rest: list[str], operation: Operation
+    node: dict[str, Any], steps: list[str], *, operation: Operation
 ) -> dict[str, Any]:
+    step, *rest = steps
     if step not in node and (rest or operation["op"] != "add"):
         raise ValueError(f"no such field: {operation['path']!r}")
     copy = dict(node)
     if rest:
-        copy[step] = _changed(node[step], rest, operation)
+        copy[step] = _changed(node[step], rest, operation=operation)
     elif operation["op"] == "remove":
         del copy[step]
     else:
@@ -119,7 +116,8 @@ def _changed_object(
     return copy
 
 
-def _changed_list(node: list[Any], step: str, rest: list[str], operation: Operation) -> list[Any]:
+def _changed_list(node: list[Any], steps: list[str], *, operation: Operation) -> list[Any]:
+    step, *rest = steps
     is_insert = operation["op"] == "add" and not rest
     last = len(node) if is_insert else len(node) - 1
     index = last if step == "-" and is_insert else _index(step)
@@ -127,7 +125,7 @@ def _changed_list(node: list[Any], step: str, rest: list[str], operation: Operat
         raise ValueError(f"no such item: {operation['path']!r}")
     copy = list(node)
     if rest:
-        copy[index] = _changed(node[index], rest, operation)
+        copy[index] = _changed(node[index], rest, operation=operation)
     elif is_insert:
         copy.insert(index, operation["value"])
     elif operation["op"] == "remove":

@@ -44,14 +44,14 @@ Address = ServiceAddress | UrlAddress
 
 def mutating_configuration(address: Address, *, ca_bundle: bytes | None = None) -> JsonObject:
     """Defaults of LeaderWorkerSets, and pods of ours when they are created."""
-    webhooks = [_webhook(hook, address, ca_bundle) for hook in _MUTATING]
-    return _configuration("MutatingWebhookConfiguration", MUTATING_NAME, webhooks)
+    webhooks = [_webhook(hook, address=address, ca_bundle=ca_bundle) for hook in _MUTATING]
+    return _configuration("MutatingWebhookConfiguration", name=MUTATING_NAME, webhooks=webhooks)
 
 
 def validating_configuration(address: Address, *, ca_bundle: bytes | None = None) -> JsonObject:
     """Rules of LeaderWorkerSets and DisaggregatedSets."""
-    webhooks = [_webhook(hook, address, ca_bundle) for hook in _VALIDATING]
-    return _configuration("ValidatingWebhookConfiguration", VALIDATING_NAME, webhooks)
+    webhooks = [_webhook(hook, address=address, ca_bundle=ca_bundle) for hook in _VALIDATING]
+    return _configuration("ValidatingWebhookConfiguration", name=VALIDATING_NAME, webhooks=webhooks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ _VALIDATING = (
 )
 
 
-def _webhook(hook: _Hook, address: Address, ca_bundle: bytes | None) -> JsonObject:
+def _webhook(hook: _Hook, *, address: Address, ca_bundle: bytes | None) -> JsonObject:
     client_config = address.client_config(hook.path)
     if ca_bundle is not None:
         client_config["caBundle"] = base64.b64encode(ca_bundle).decode()
@@ -124,7 +124,7 @@ def _webhook(hook: _Hook, address: Address, ca_bundle: bytes | None) -> JsonObje
     return webhook
 
 
-def _configuration(kind: str, name: str, webhooks: list[JsonObject]) -> JsonObject:
+def _configuration(kind: str, *, name: str, webhooks: list[JsonObject]) -> JsonObject:
     return {
         "apiVersion": _API_VERSION,
         "kind": kind,

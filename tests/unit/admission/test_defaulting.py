@@ -127,11 +127,13 @@ def test_a_set_that_is_being_deleted_is_left_alone() -> None:
         7,
         {"leaderWorkerTemplate": [], "rolloutStrategy": "x", "networkConfig": 1},
         {"rolloutStrategy": {"rollingUpdateConfiguration": "x"}},
+        {"roles": [{"spec": {"rolloutStrategy": 1, "leaderWorkerTemplate": 2}}, {"spec": 3}]},
         {"leaderWorkerTemplate": {"subGroupPolicy": 3}},
     ],
 )
 def test_wrong_types_are_left_for_validation_to_name(spec: object) -> None:
     defaulted = default_leaderworkerset({"spec": spec})["spec"]
+    default_disaggregatedset({"spec": spec})
     if isinstance(spec, dict):
         for key, value in spec.items():
             if not isinstance(value, dict):

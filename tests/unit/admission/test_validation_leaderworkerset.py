@@ -41,7 +41,7 @@ def paths(verdict: Verdict) -> list[str]:
     return [error.path for error in verdict.errors]
 
 
-def claims(amount: str = "1Gi", **extra: object) -> list[dict[str, Any]]:
+def claims(amount: object = "1Gi", **extra: object) -> list[dict[str, Any]]:
     spec = {"resources": {"requests": {"storage": amount}}, **extra}
     return [{"metadata": {"name": "data"}, "spec": spec}]
 
@@ -355,8 +355,9 @@ def test_a_set_needs_a_name() -> None:
         (None, claims()),
         (claims(), claims() * 2),
         (claims(), claims(storageClassName="fast")),
+        (claims("many"), claims("more")),
     ],
-    ids=["larger", "removed", "added", "one more", "another class"],
+    ids=["larger", "removed", "added", "one more", "another class", "no amounts"],
 )
 def test_claims_are_immutable(old: object, new: object) -> None:
     path = f"{TEMPLATE}.volumeClaimTemplates"
@@ -371,8 +372,17 @@ def test_claims_are_immutable(old: object, new: object) -> None:
         (claims("1Gi"), claims("1024Mi")),
         (claims(), claims(storageClassName=None)),
         (claims(), claims(selector={}, accessModes=[])),
+        (claims("many"), claims("many")),
+        (claims(None), claims({})),
     ],
-    ids=["none and an empty list", "the same amount", "null and absent", "empty and absent"],
+    ids=[
+        "none and an empty list",
+        "the same amount",
+        "null and absent",
+        "empty and absent",
+        "no amounts",
+        "no amount",
+    ],
 )
 def test_claims_are_compared_by_meaning(old: object, new: object) -> None:
     path = f"{TEMPLATE}.volumeClaimTemplates"

@@ -14,11 +14,11 @@ LWS = {"group": "leaderworkerset.x-k8s.io", "version": "v1", "kind": "LeaderWork
 DS = {"group": "disaggregatedset.x-k8s.io", "version": "v1", "kind": "DisaggregatedSet"}
 POD = {"group": "", "version": "v1", "kind": "Pod"}
 P = "leaderworkerset.sigs.k8s.io/"
-SET = {
+SET: dict[str, Any] = {
     "metadata": {"name": "serve"},
     "spec": {"replicas": 2, "leaderWorkerTemplate": {"size": 2, "workerTemplate": {"spec": {}}}},
 }
-LEADER = {
+LEADER: dict[str, Any] = {
     "metadata": {
         "name": "serve-0",
         "labels": {P + "name": "serve", P + "worker-index": "0"},
