@@ -296,7 +296,9 @@ class Informer(Generic[T]):
 
     def _handle(self, event: WatchEvent) -> None:
         if event.type is EventType.BOOKMARK:
-            self._saw(self._bookmark(event.object_bytes).metadata.resource_version)
+            version = self._bookmark(event.object_bytes).metadata.resource_version
+            if not self._is_past(version):
+                self._saw(version)
             return
         if event.type is EventType.ERROR:
             raise error_of_event(event)
@@ -304,20 +306,30 @@ class Informer(Generic[T]):
         thing = self._decoded(event.object_bytes)
         if thing is None:
             identity = _identity_of(event.object_bytes)
-            self._reflection.drop((identity.namespace, identity.name))
-            self._saw(identity.resource_version)
+            if not self._is_past(identity.resource_version):
+                self._reflection.drop((identity.namespace, identity.name))
+                self._saw(identity.resource_version)
             return
+        version = thing.metadata.resource_version
         if event.type is EventType.DELETED:
             self._reflection.absent(thing)
-        else:
+        elif not self._is_past(version):  # else it would bring back what was deleted since
             self._reflection.present(thing)
-        self._saw(thing.metadata.resource_version)
+        if not self._is_past(version):
+            self._saw(version)
 
     def _bookmark(self, raw: msgspec.Raw) -> _Bookmark:
         try:
             return _decode_bookmark(raw)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise MalformedAnswer(f"not a bookmark ({error})") from error
+
+    def _is_past(self, version: str) -> bool:
+        """Is that older than where the watch is now? Servers send each event once, proxies may
+        not. (Not by `last_seen`: after a restore from a backup, versions are used again.)"""
+        if not version.isdecimal() or not self._resume.isdecimal():
+            return False
+        return int(version) < int(self._resume)
 
     def _saw(self, version: str) -> None:
         """The store reflects everything up to this version."""

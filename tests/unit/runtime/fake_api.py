@@ -39,6 +39,7 @@ class FakeApi:
         self.requests: list[Request] = []
         self.failures: deque[BaseException | None] = deque()  # None: the next request succeeds
         self.hold: asyncio.Event | None = None  # lists wait for it
+        self.ends_initial_events = True  # a list that streams is whole at once
         self.is_mute = False  # watchers hear nothing of what happens
         self._history: list[tuple[int, str, Object]] = []
         self._streams: list[asyncio.Queue[bytes | BaseException | None]] = []
@@ -111,18 +112,18 @@ class FakeApi:
         for stream in self._streams:
             stream.put_nowait(line)
 
-    def send_bookmark(self) -> None:
-        self.send("BOOKMARK", {"metadata": {"resourceVersion": str(self.revision)}})
+    def send_bookmark(self, *, ends_initial_events: bool = False) -> None:
+        self.send("BOOKMARK", self._bookmark(ends_initial_events))
 
     def send_error(self, code: int, reason: str) -> None:
         """An ERROR event; after it the server ends the stream."""
         self.send("ERROR", {"kind": "Status", "code": code, "reason": reason, "message": reason})
         self.cut()
 
-    def repeat_history(self, since: int) -> None:
-        """Send again what watchers have had already."""
+    def repeat_history(self, since: int, until: int | None = None) -> None:
+        """Send again what watchers have had already, all of it or some."""
         for revision, kind, item in self._history:
-            if revision > since:
+            if revision > since and (until is None or revision <= until):
                 self.send(kind, item)
 
     async def request_bytes(self, request: Request) -> bytes:
@@ -171,11 +172,12 @@ class FakeApi:
     def _send_initial(self, stream: asyncio.Queue[bytes | BaseException | None]) -> None:
         for item in self.objects.values():
             stream.put_nowait(line_of("ADDED", item))
-        metadata = {
-            "resourceVersion": str(self.revision),
-            "annotations": {"k8s.io/initial-events-end": "true"},
-        }
-        stream.put_nowait(line_of("BOOKMARK", {"metadata": metadata}))
+        if self.ends_initial_events:
+            stream.put_nowait(line_of("BOOKMARK", self._bookmark(True)))
+
+    def _bookmark(self, ends_initial_events: bool) -> Object:
+        annotations = {"k8s.io/initial-events-end": "true"} if ends_initial_events else {}
+        return {"metadata": {"resourceVersion": str(self.revision), "annotations": annotations}}
 
     def _begin(self, request: Request) -> None:
         self.requests.append(request)
