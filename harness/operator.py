@@ -9,6 +9,7 @@ import contextlib
 import http.client
 import os
 import sys
+import weakref
 from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -25,6 +26,7 @@ from harness.waiting import NotYetError, eventually
 from harness.webhooks import install_webhooks, remove_webhooks
 
 _numbers = count()
+_alive: "weakref.WeakSet[Operator]" = weakref.WeakSet()
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -76,12 +78,11 @@ class Operator:
     def start(self, *, wait: bool = True, timeout: float = 30) -> None:
         """Start the process, wait until it is ready, then point the webhooks at it."""
         self._process.start()
+        _alive.add(self)
         if wait:
             self.wait_ready(timeout=timeout)
         if self._webhooks:
-            install_webhooks(
-                self._plane.kube, port=self.webhook_port, ca_file=self._certificates.ca
-            )
+            self._take_webhooks()
 
     def wait_ready(self, *, timeout: float = 30) -> None:
         """Wait until its readiness endpoint says so; an error with its log if it never does."""
@@ -124,13 +125,29 @@ class Operator:
         self.start(timeout=timeout)
 
     def close(self) -> None:
-        """Stop it for good, take its webhook configurations away, give the ports back."""
+        """Stop it for good and give the ports back.
+
+        Its webhook configurations go, or point to another operator of this control plane again.
+        """
         self.stop()
+        _alive.discard(self)
         if self._webhooks:
             with contextlib.suppress(OSError, http.client.HTTPException):
-                remove_webhooks(self._plane.kube)
+                self._give_webhooks_away()
         for port in (self.webhook_port, self.health_port, self.metrics_port):
             release_port(port)
+
+    def _take_webhooks(self) -> None:
+        ca_file = self._certificates.ca
+        install_webhooks(self._plane.kube, port=self.webhook_port, ca_file=ca_file)
+
+    def _give_webhooks_away(self) -> None:
+        others = (o for o in open_operators() if o._plane is self._plane and o._webhooks)
+        heir = next(others, None)
+        if heir is None:
+            remove_webhooks(self._plane.kube)
+        else:
+            heir._take_webhooks()
 
     def __enter__(self) -> "Operator":
         """Start."""
@@ -199,6 +216,11 @@ class Operator:
             "health": {"healthProbeBindAddress": f"127.0.0.1:{self.health_port}"},
             "internalCertManagement": {"enable": False},
         }
+
+
+def open_operators() -> list[Operator]:
+    """Those that were started and not closed yet: whose logs a failed test wants to show."""
+    return sorted(_alive, key=lambda operator: operator.name)
 
 
 def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

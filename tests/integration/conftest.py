@@ -5,13 +5,24 @@ run. With xdist each worker has a control plane of its own.
 """
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 
 from harness.binaries import MissingError
 from harness.controlplane import ControlPlane
 from harness.kube import Kube
+from harness.operator import Operator, open_operators
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failed test shows what the operators said."""
+    report = yield
+    if report.failed:
+        for operator in open_operators():
+            report.sections.append((f"log of {operator.name}", operator.log_tail()))
+    return report
 
 
 def _running(plane: ControlPlane) -> Iterator[ControlPlane]:
@@ -35,6 +46,20 @@ def control_plane() -> Iterator[ControlPlane]:
 def gated_control_plane() -> Iterator[ControlPlane]:
     """Another with the feature gate MaxUnavailableStatefulSet on; starts when first asked for."""
     yield from _running(ControlPlane(max_unavailable_gate=True))
+
+
+@pytest.fixture(scope="session")
+def operator(control_plane: ControlPlane) -> Iterator[Operator]:
+    """The operator with its webhooks; for tests that leave it running as it is."""
+    with Operator(control_plane) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def gated_operator(gated_control_plane: ControlPlane) -> Iterator[Operator]:
+    """The operator on the gated control plane."""
+    with Operator(gated_control_plane) as running:
+        yield running
 
 
 @pytest.fixture

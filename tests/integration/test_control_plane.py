@@ -395,7 +395,7 @@ def test_the_controller_manager_can_be_stopped(
 _OWNER = """
 import sys, time
 from harness.controlplane import ControlPlane
-plane = ControlPlane(nodes=1)
+plane = ControlPlane(nodes=1, crds=None)
 plane.start()
 print(plane.home, flush=True)
 if sys.argv[1] == "fail":
@@ -433,7 +433,7 @@ def test_a_failed_start_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -
         raise RuntimeError("on purpose")
 
     monkeypatch.setattr(ControlPlane, "_wait_ready", break_down)
-    with pytest.raises(RuntimeError, match="on purpose"), ControlPlane(nodes=1):
+    with pytest.raises(RuntimeError, match="on purpose"), ControlPlane(nodes=1, crds=None):
         pass
     assert not marked_processes(str(homes[0]))
     assert not homes[0].exists()
