@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -21,6 +22,7 @@ class Step:
 Path = tuple[Step, ...]
 
 
+@lru_cache(maxsize=4096)  # a few hundred names, for each field of each comparison
 def field_step(name: str) -> Step:
     """A field of a struct, or a key of a map."""
     label = f".{name}" if _PLAIN.fullmatch(name) else f"[{name}]"
