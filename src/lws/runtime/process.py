@@ -15,6 +15,7 @@ from lws.runtime.logs import log_loop_exceptions
 log = structlog.get_logger(__name__)
 
 GRACE_SECONDS = 25.0  # Kubernetes kills after 30
+RESERVED_SECONDS = 2.0  # a request or two, for each step that is still to come
 CANCEL_SECONDS = 2.0  # for what is left after the callbacks
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 EXIT_SECOND_SIGNAL = 130
@@ -107,11 +108,12 @@ class Process:
         log.error("task ended, so the process does", task=name, error=why, exc_info=error)
 
     async def _end(self) -> None:
-        """All callbacks get their turn, and all together the grace time."""
+        """All callbacks together get the grace time, and none of them the turn of the others."""
         ends_at = self._clock.monotonic() + self._grace_seconds
-        for name, callback in self._callbacks:
+        for number, (name, callback) in enumerate(self._callbacks, start=1):
+            reserved = RESERVED_SECONDS * (len(self._callbacks) - number)
             try:
-                async with Deadline(self._clock, ends_at - self._clock.monotonic()):
+                async with Deadline(self._clock, ends_at - reserved - self._clock.monotonic()):
                     await callback()
             except TimeoutError:
                 log.warning("no time left to stop in order", step=name)

@@ -251,6 +251,19 @@ async def test_older_events_that_come_again_change_nothing() -> None:
     assert world.told == told
 
 
+async def test_a_malformed_version_from_the_past_drops_nothing() -> None:
+    world = World()
+    await world.start()
+    start = world.api.revision
+    world.api.put("a", "no number")
+    world.api.put("a", 1)
+    await world.clock.settle()
+    world.api.repeat_history(start, start + 1)
+    await world.clock.settle()
+    assert world.values() == {"a": 1}
+    assert world.told == [("add", "a", 1)]
+
+
 async def test_a_malformed_object_stops_no_other_and_is_dropped() -> None:
     world = World()
     world.api.put("good", 1)
