@@ -58,16 +58,20 @@ def decode(body: bytes) -> Review:
     uid = text(request, "uid")
     if not uid:
         raise MalformedReview("request.uid is missing")
-    return Review(
+    new = _object(request, "object")
+    review = Review(
         uid=uid,
         group=text(child(request, "kind"), "group"),
         kind=text(child(request, "kind"), "kind"),
         namespace=text(request, "namespace"),
         operation=text(request, "operation"),
         subresource=text(request, "subResource"),
-        new=_object(request, "object") or {},
+        new=new or {},
         old=_object(request, "oldObject"),
     )
+    if review.is_write and new is None:
+        raise MalformedReview("request.object is missing")
+    return review
 
 
 def encode(review: Review, answer: Answer) -> bytes:

@@ -38,10 +38,18 @@ json = st.recursive(
     max_leaves=12,
 )
 
+small: list[Any] = [[], {}, [None], [[]], {"a": 1}, {"env": [{}]}]
+junk = scalars | st.sampled_from(small)
+
+
+def objects(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """An object whose fields are mostly what they should be, or something else, or not there."""
+    return st.fixed_dictionaries({}, optional={k: v | junk for k, v in fields.items()})
+
 
 def shaped(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """An object whose fields are mostly what they should be; or something else, or not there."""
-    return st.fixed_dictionaries({}, optional={k: v | json for k, v in fields.items()}) | json
+    """Such an object, or something else altogether."""
+    return objects(**fields) | junk
 
 
 few = st.integers(-1, 5)
@@ -74,7 +82,8 @@ lws_spec = shaped(
     ),
     networkConfig=shaped(subdomainPolicy=scalars),
 )
-sets = shaped(metadata=metadata, spec=lws_spec)
+set_objects = objects(metadata=metadata, spec=lws_spec)
+sets = set_objects | junk
 disaggregated_sets = shaped(
     metadata=metadata,
     spec=shaped(
@@ -101,7 +110,7 @@ containers = st.lists(
     ),
     max_size=3,
 )
-pods = shaped(
+pods = objects(
     metadata=metadata,
     spec=shaped(containers=containers, initContainers=containers, affinity=json, subdomain=scalars),
 )
@@ -159,7 +168,7 @@ def test_any_disaggregatedset_gets_a_verdict(new: Any, old: Any) -> None:
 
 
 @quick
-@given(sets.filter(lambda value: isinstance(value, dict)))
+@given(set_objects)
 def test_defaulting_twice_is_defaulting_once(document: Any) -> None:
     before = copy.deepcopy(document)
     for default in (default_leaderworkerset, default_disaggregatedset):
@@ -169,7 +178,7 @@ def test_defaulting_twice_is_defaulting_once(document: Any) -> None:
 
 
 @quick
-@given(sets.filter(lambda value: isinstance(value, dict)))
+@given(set_objects)
 def test_defaulting_brings_in_no_error(document: Any) -> None:
     had = {error.path for error in validate_leaderworkerset(document).errors}
     defaulted = default_leaderworkerset(document)
@@ -178,7 +187,7 @@ def test_defaulting_brings_in_no_error(document: Any) -> None:
 
 
 @quick
-@given(pods.filter(lambda value: isinstance(value, dict)))
+@given(pods)
 def test_any_pod_is_mutated_or_refused(pod: Any) -> None:
     before = copy.deepcopy(pod)
     try:

@@ -180,6 +180,7 @@ def test_the_query_that_the_api_server_appends_is_no_part_of_the_path() -> None:
         (review(POD, LEADER).replace(b'"u-1"', b"1"), "uid"),
         (review(POD, LEADER, uid=""), "uid"),
         (review(POD, "text"), "request.object"),
+        (review(POD, None), "request.object"),
         (review(POD, LEADER, [1]), "request.oldObject"),
         (review(LWS, SET), "this path is for"),
     ],
