@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lws.planner.meaning.paths import Path, field_step, item_step, value_step
+from lws.planner.meaning.rules import DEFAULT_KEYS
 
 Recorded = Mapping[str, Any]
 
@@ -22,17 +23,13 @@ def recorded_fields(live: Mapping[str, Any], manager: str) -> Recorded:
     return {}
 
 
-def is_recorded(path: Path, record: Recorded) -> bool:
-    """Whether the field at `path`, or something whole that it lies in, is recorded."""
-    if not record:
-        return False
+def recorded_at(path: Path, record: Recorded) -> Recorded | None:
+    """What is recorded of the field at `path`: empty for a single value, None if nothing."""
     for step in path:
         if step.record not in record:
-            return False
+            return None
         record = record[step.record]
-        if not record:
-            return True
-    return True
+    return record
 
 
 def given_up(record: Recorded, want: object, live: object, path: Path = ()) -> Iterator[Path]:
@@ -62,11 +59,15 @@ def _value(fields: object, name: str) -> object:
 
 
 def _item(items: object, keys: Mapping[str, object]) -> object:
-    """The item with these keys; one that leaves a key to its default counts too."""
     for item in items if isinstance(items, list | tuple) else ():
-        if isinstance(item, Mapping) and all(item.get(k) in (None, v) for k, v in keys.items()):
+        if isinstance(item, Mapping) and all(_key(item, k) == v for k, v in keys.items()):
             return item
     return None
+
+
+def _key(item: Mapping[str, object], name: str) -> object:
+    value = item.get(name)
+    return DEFAULT_KEYS.get(name) if value is None else value
 
 
 def _member(items: object, member: object) -> object:

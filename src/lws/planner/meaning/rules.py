@@ -69,6 +69,9 @@ DROPPED_BY_SERVERS: frozenset[str] = frozenset(
     }
 )
 
+# What may be left out of the keys by which items of a list are told apart.
+DEFAULT_KEYS: Mapping[str, str] = {"protocol": "TCP", "name": ""}
+
 
 def defaults_of(struct: str) -> Mapping[str, object]:
     """What an absent field of this struct is read as: as the schema of a CRD has it."""

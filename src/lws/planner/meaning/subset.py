@@ -5,19 +5,19 @@ except in what server-side apply would replace whole (atomic maps, lists, and th
 atomic structs). Lists that merge are matched by their keys, values are compared by meaning.
 
 With a `manager`, the live object's managedFields are read too, and answer two questions that the
-values cannot: a field that is recorded as ours but does not stand was dropped by the server (a
-feature gate is off) and is no difference; one that is recorded as ours, stands, and that we no
-longer apply is one, since an apply would remove it.
+values cannot. A field that is recorded as ours but does not stand was dropped by the server (a
+feature gate is off) and is no difference, unless what we applied may have been a zero or empty. One
+that is recorded as ours, stands, and that we no longer apply is one: an apply would remove it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lws.api.schema.gotypes import GoField, GoType, parse_type, struct_fields
 from lws.api.schema.mergekeys import ATOMIC, SET, Merge, merges_of
-from lws.planner.meaning.managed import Recorded, given_up, is_recorded, recorded_fields
+from lws.planner.meaning.managed import Recorded, given_up, recorded_at, recorded_fields
 from lws.planner.meaning.normal import Normal, meaning_of_field, renamed
 from lws.planner.meaning.paths import (
     Path,
@@ -43,10 +43,18 @@ Items = Sequence[object]
 
 
 @dataclass(frozen=True, slots=True)
+class _Missing:
+    """The outermost thing that the live object lacks."""
+
+    path: Path
+    was_empty: bool
+    """It would be missing too if what we applied last had been a zero, or empty."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Difference:
     path: Path
-    absent: bool
-    """The live object has nothing there."""
+    missing: _Missing | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +65,35 @@ class _Place:
     path: Path = ()
     merge: Merge | None = None
     whole: bool = False
+    missing: _Missing | None = None
 
     def at(self, name: str) -> _Place:
         """A field of a struct, or a key of a map."""
-        path = (*self.path, field_step(name))
         if self.go.kind == "map" and self.go.item is not None:
-            return _Place(self.go.item, path, whole=self.whole)
+            return self._inner(self.go.item, field_step(name))
         field = _fields(self.go).get(name)
         if field is None:
-            return _Place(_UNTYPED, path, whole=self.whole)
-        merge = merges_of(self.go.struct).get(name)
-        return _Place(field.type, path, merge, self.whole or merge == ATOMIC)
+            return self._inner(_UNTYPED, field_step(name))
+        return self._inner(field.type, field_step(name), merges_of(self.go.struct).get(name))
 
     def inside(self, step: Step) -> _Place:
         """An item of a list."""
-        return _Place(self.go.item or _UNTYPED, (*self.path, step), whole=self.whole)
+        return self._inner(self.go.item or _UNTYPED, step)
+
+    def _inner(self, go: GoType, step: Step, merge: Merge | None = None) -> _Place:
+        whole = self.whole or merge == ATOMIC
+        return _Place(go, (*self.path, step), merge, whole, self.missing)
+
+    def lacked(self) -> _Place:
+        """The same place, where the live object has nothing."""
+        if self.missing is not None:
+            return self
+        is_atomic_list = self.go.kind == "list" and not isinstance(self.merge, tuple)
+        speaks = self.go.pointer or self.go.kind == "raw" or is_atomic_list
+        return replace(self, missing=_Missing(self.path, was_empty=not speaks))
+
+    def differs(self) -> _Difference:
+        return _Difference(self.path, self.missing)
 
 
 def differing_fields(
@@ -92,20 +114,26 @@ def differing_fields(
 
 def _dropped(difference: _Difference, record: Recorded) -> bool:
     """Whether the server took it from our apply and left it out."""
-    if not difference.absent:
+    missing = difference.missing
+    if missing is None:
         return False
-    return written(difference.path) in DROPPED_BY_SERVERS or is_recorded(difference.path, record)
+    if written(difference.path) in DROPPED_BY_SERVERS:
+        return True
+    recorded = recorded_at(missing.path, record)
+    return recorded is not None and (bool(recorded) or not missing.was_empty)
 
 
 def _differences(want: object, have: object, place: _Place) -> Iterator[_Difference]:
     if want is None:
         return
+    if have is None:
+        place = place.lacked()
     if isinstance(want, Mapping) and (have is None or isinstance(have, Mapping)):
         yield from _in_fields(want, have, place)
     elif isinstance(want, list | tuple) and (have is None or isinstance(have, list | tuple)):
         yield from _in_items(want, have, place)
     elif _meaning(want, place.go) != _meaning(have, place.go):
-        yield _Difference(place.path, have is None)
+        yield place.differs()
 
 
 def _meaning(value: object, go: GoType) -> Normal | None:
@@ -124,12 +152,12 @@ def _in_fields(
             alike = False
             yield difference
     if have is None and alike and _meaning(want, place.go) is not None:
-        yield _Difference(place.path, absent=True)  # that it is there says something
+        yield place.differs()  # that it is there says something
     if place.whole:
         for name in sorted(stands.keys() - want.keys()):
             # A single value may be a default of the server's; maps and lists have none.
             if stands[name] and (place.go.kind == "map" or not _is_single(stands[name])):
-                yield _Difference(place.at(name).path, absent=False)
+                yield place.at(name).differs()
 
 
 def _is_single(value: object) -> bool:
@@ -143,9 +171,9 @@ def _in_items(want: Items, have: Items | None, place: _Place) -> Iterator[_Diffe
     elif place.merge == SET and not place.whole:
         for each in want:
             if each not in stands:
-                yield _Difference((*place.path, value_step(each)), absent=True)
+                yield place.inside(value_step(each)).lacked().differs()
     elif len(want) != len(stands):
-        yield _Difference(place.path, absent=have is None)
+        yield place.differs()
     else:
         for index, (ours, theirs) in enumerate(zip(want, stands, strict=True)):
             yield from _differences(ours, theirs, place.inside(index_step(index)))
@@ -165,7 +193,7 @@ def _in_merged_items(
         if matching:
             yield from _differences(each, matching.pop(0), inside)
         else:
-            yield _Difference(inside.path, absent=True)
+            yield inside.lacked().differs()
 
 
 def _keys(item: object, go: GoType, names: tuple[str, ...]) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lws.api.schema.builtin import pod_template, volume_claim
 from lws.api.schema.gotypes import GoType, parse_type, struct_defaults, struct_fields, struct_names
 from lws.api.schema.mergekeys import ATOMIC, SET, merges_of
+from lws.planner.meaning.rules import DEFAULT_KEYS
 
 
 def test_types_are_read_from_their_expressions() -> None:
@@ -50,6 +51,21 @@ def test_how_lists_and_maps_merge() -> None:
 def test_each_merge_rule_is_about_a_field_that_there_is() -> None:
     for struct in struct_names():
         assert merges_of(struct).keys() <= struct_fields(struct).keys(), struct
+
+
+def test_keys_that_may_be_left_out() -> None:
+    left_out = {
+        (key, defaults[key])
+        for struct in struct_names()
+        for name, keys in merges_of(struct).items()
+        if isinstance(keys, tuple)
+        for item in [struct_fields(struct)[name].type.item]
+        if item is not None
+        for defaults in [struct_defaults(item.struct)]
+        for key in keys
+        if key in defaults
+    }
+    assert left_out == set(DEFAULT_KEYS.items())
 
 
 def test_schemas_are_new_each_time() -> None:

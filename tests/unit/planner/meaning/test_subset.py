@@ -282,6 +282,37 @@ def test_a_record_that_says_nothing_of_a_field_decides_nothing() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("record", "fields", "paths"),
+    [
+        ({"f:hostUsers": {}}, {"hostUsers": False}, []),
+        ({"f:hostNetwork": {}}, {"hostNetwork": True}, ["hostNetwork"]),
+        ({"f:dnsConfig": {"f:options": {}}}, {"dnsConfig": {"options": [{"name": "a"}]}}, []),
+        ({"f:overhead": {}}, {"overhead": {"cpu": "1"}}, ["overhead.cpu"]),
+        ({"f:overhead": {"f:cpu": {}}}, {"overhead": {"cpu": "1"}}, []),
+        ({"f:tolerations": {}}, {"tolerations": [{"key": "a"}]}, ["tolerations"]),
+        ({"f:readinessGates": {}}, {"readinessGates": [{"conditionType": "a"}]}, []),
+        ({"f:resourceClaims": {}}, {"resourceClaims": [{"name": "a"}]}, ["resourceClaims[name=a]"]),
+        (
+            {"f:resourceClaims": {'k:{"name":"a"}': {".": {}, "f:name": {}}}},
+            {"resourceClaims": [{"name": "a"}]},
+            [],
+        ),
+        ({"f:future": {}}, {"future": 1}, []),
+        ({"f:schedulingGroup": {"f:podGroupName": {}}}, {"schedulingGroup": {}}, []),
+    ],
+)
+def test_what_does_not_stand_was_dropped_or_was_a_zero(
+    record: Json, fields: Json, paths: list[str]
+) -> None:
+    live = copy.deepcopy(LIVE)
+    live["spec"]["template"]["spec"]["tolerations"] = [{"key": "of another"}, {"key": "b"}]
+    managed = live["metadata"]["managedFields"][0]
+    managed["fieldsV1"] = {"f:spec": {"f:template": {"f:spec": record}}}
+    ours = {"template": {"spec": fields}}
+    assert found(ours, live=live, manager="lws") == [f"spec.template.spec.{path}" for path in paths]
+
+
 def test_an_unknown_kind_is_compared_as_it_stands() -> None:
     live = {"spec": {"minMember": 2, "queue": "q", "list": [1, {"a": 1}]}}
     same = {"spec": {"minMember": 2, "list": [1, {"a": 1}]}}
