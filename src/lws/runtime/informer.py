@@ -16,6 +16,7 @@ from lws.client.errors import (
     Expired,
     MalformedAnswer,
     Retryable,
+    SilentStream,
     TransportError,
 )
 from lws.client.requests import Request
@@ -30,7 +31,7 @@ from lws.runtime.store import Key, Store, T, key_of
 
 log = structlog.get_logger(__name__)
 
-IDLE_SECONDS = 180.0  # the server sends a bookmark about every minute: three missed, it is gone
+IDLE_SECONDS = 180.0  # bookmarks come every minute; the first of a quiet kind may take two
 WATCH_SECONDS = (1800.0, 3600.0)  # drawn by chance, so that not all watches end together
 RETRIES = Backoff(base=0.2, cap=30.0)
 REFUSALS_MAX = 5  # so many in a row of one version, and the version is given up
@@ -179,7 +180,10 @@ class Informer(Generic[T]):
 
     def _note(self, error: ClientError | TimeoutError) -> float:
         """Draw the conclusions from a failure; how long the server wants us to wait."""
-        self._log.warning("list or watch failed", error=str(error), attempt=self._failures + 1)
+        if isinstance(error, SilentStream | TimeoutError):
+            self._log.debug("watch fell silent", error=str(error))
+        else:
+            self._log.warning("list or watch failed", error=str(error), attempt=self._failures + 1)
         if not isinstance(error, Retryable | TimeoutError) or isinstance(error, MalformedAnswer):
             self._refusals += 1
         if self._refusals >= REFUSALS_MAX or _is_from_the_future(error):
