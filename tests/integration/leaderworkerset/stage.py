@@ -1,0 +1,62 @@
+"""Runs many tests side by side on one control plane: rollouts mostly wait, and wait together.
+
+A test that takes `world` is called in a thread of its own; the first one that is asked for starts
+all of the session that belong to the same control plane, the slow ones first. pytest still reports
+each by itself. A test that takes `alone` runs when all those have ended, with nobody beside it.
+"""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+import pytest
+
+from harness.controlplane import ControlPlane
+from harness.operator import Operator
+from tests.integration.leaderworkerset.worlds import World
+
+AT_ONCE = 10
+"""More than this and two cores make rollouts so slow that their timeouts mean nothing."""
+
+
+class Stage:
+    """A control plane with an operator, and the tests that run on it."""
+
+    def __init__(self, plane: ControlPlane, operator: Operator, name: str) -> None:
+        self.plane, self.operator, self.name = plane, operator, name
+        self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="world")
+        self._results: dict[str, Future[None]] = {}
+
+    def result(self, asked: pytest.Function) -> "Future[None]":
+        """Of this test, which runs or has run."""
+        if asked.nodeid not in self._results:
+            for item in self._companions(asked):
+                self._results[item.nodeid] = self._pool.submit(self._play, item)
+        return self._results[asked.nodeid]
+
+    def _companions(self, asked: pytest.Function) -> Sequence[pytest.Function]:
+        """With xdist nobody knows which tests are this process's: then each comes by itself."""
+        if "PYTEST_XDIST_WORKER" in os.environ:
+            return [asked]
+        items = [item for item in asked.session.items if self._is_ours(item)]
+        return sorted(items, key=lambda item: item.get_closest_marker("slow") is None)
+
+    def _is_ours(self, item: pytest.Item) -> bool:
+        return (
+            isinstance(item, pytest.Function)
+            and "world" in item.fixturenames
+            and item.callspec.params["stage"] == self.name
+        )
+
+    def _play(self, item: pytest.Function) -> None:
+        arguments = {key: value for key, value in item.callspec.params.items() if key != "stage"}
+        with World(self.plane, self.operator) as world:
+            item.obj(world=world, **arguments)
+
+    def quiet(self) -> None:
+        """Wait until all tests that were started have ended."""
+        wait(self._results.values())
+
+    def close(self) -> None:
+        """Start no more, wait for those that run."""
+        self._pool.shutdown(wait=True, cancel_futures=True)

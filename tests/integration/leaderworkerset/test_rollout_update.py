@@ -1,0 +1,116 @@
+"""Updates that nothing disturbs: every group is replaced once, within the budgets."""
+
+import pytest
+
+from harness.nodes import RACK
+from tests.integration.leaderworkerset.manifests import leader_worker_set, pods_in
+from tests.integration.leaderworkerset.worlds import SETS, World
+
+pytestmark = [pytest.mark.real, pytest.mark.timeout(300), pytest.mark.both_gates]
+
+_BUDGETS = {  # maxSurge, maxUnavailable, groups added, groups that may be missing
+    "default": (None, None, 0, 1),
+    "surge 1": (1, 0, 1, 0),
+    "unavailable 2": (0, 2, 0, 2),
+    "surge 2 and unavailable 1": (2, 1, 2, 1),
+    "half and a quarter": ("50%", "25%", 2, 1),
+    "surge of all": ("100%", 0, 4, 0),
+}
+
+
+@pytest.mark.parametrize(
+    ("surge", "unavailable", "added", "missing"), _BUDGETS.values(), ids=list(_BUDGETS)
+)
+def test_an_update_replaces_every_group_once_within_its_budgets(
+    world: World, surge: int | str | None, unavailable: int | str | None, added: int, missing: int
+) -> None:
+    world.create(replicas=4, surge=surge, unavailable=unavailable)
+    old = set(world.keys().values())
+    with world.watched(floor=4 - missing, ceiling=4 + added) as seen:
+        world.push("serve:2")
+        world.settle()
+    assert seen.creations() == seen.deletions() == pods_in(range(4 + added))
+    assert world.images() == {"serve:2": 8}
+    assert old.isdisjoint(world.keys().values())
+
+
+def test_percentages_that_come_out_as_none_count_as_one_unavailable(world: World) -> None:
+    world.create(replicas=10, size=1, surge="0%", unavailable="10%")
+    scale = {"spec": {"replicas": 4}}
+    world.kube.patch(SETS, "sample", scale, world.namespace, subresource="scale")
+    world.until(lambda: len(world.leaders()) == 4, what="scaled down")
+    with world.watched(floor=3, ceiling=4) as seen:
+        world.push("serve:2")
+        world.settle()
+    assert seen.creations() == seen.deletions() == pods_in(range(4), size=1)
+
+
+@pytest.mark.parametrize(("before", "after"), [(2, 3), (3, 1), (1, 2)])
+def test_a_change_of_size_is_an_update(world: World, before: int, after: int) -> None:
+    world.create(replicas=3, size=before)
+    with world.watched(floor=2, ceiling=3) as seen:
+        world.change({"leaderWorkerTemplate": {"size": after}})
+        world.settle()
+    assert seen.deletions() == pods_in(range(3), size=before)
+    assert seen.creations() == pods_in(range(3), size=after)
+
+
+def test_an_exclusive_topology_that_is_added_is_a_paced_update(world: World) -> None:
+    world.create(replicas=3)
+    first = world.keys()
+    with world.watched(floor=2, ceiling=3) as seen:
+        world.annotate(exclusive_topology=RACK)
+        world.until(lambda: len(world.revisions()) == 2, what="a new revision")
+        world.settle()
+    assert seen.creations() == seen.deletions() == pods_in(range(3))
+    assert len(_racks(world)) == 3
+    with world.watched(floor=2, ceiling=3) as seen:
+        world.annotate(exclusive_topology=None)
+        world.until(lambda: len(world.revisions()) == 2, what="the old revision is back")
+        world.settle()
+    assert seen.creations() == seen.deletions() == pods_in(range(3))
+    assert world.keys() == first
+
+
+def _racks(world: World) -> set[str]:
+    """Where groups are; an AssertionError if a group is in two."""
+    rack_of = {
+        node["metadata"]["name"]: node["metadata"]["labels"][RACK]
+        for node in world.kube.items("nodes")
+    }
+    racks = {}
+    for pod in world.pods.live().values():
+        group = pod["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/group-index"]
+        rack = rack_of[pod["spec"]["nodeName"]]
+        assert racks.setdefault(group, rack) == rack, f"group {group} is in two racks"
+    return set(racks.values())
+
+
+def test_what_is_no_template_updates_nothing(world: World) -> None:
+    world.create(replicas=2)
+    revisions = set(world.revisions())
+    with world.watched(floor=2, ceiling=2) as seen:
+        world.roll(maxUnavailable=2, maxSurge=1, partition=1)
+        world.change({"startupPolicy": "LeaderReady", "revisionHistoryLimit": 3})
+        world.change({"leaderWorkerTemplate": {"maxGroupRestarts": 7}})
+        world.until(
+            lambda: world.statefulset()["spec"]["updateStrategy"]["rollingUpdate"]["partition"],
+            what="the partition is taken over",
+        )
+        world.settle()
+    assert not seen.creations()
+    assert set(world.revisions()) == revisions
+
+
+def test_another_way_to_write_a_template_updates_nothing(world: World) -> None:
+    world.create(replicas=2)
+    same = leader_worker_set(replicas=2)["spec"]["leaderWorkerTemplate"]
+    for part in ("leaderTemplate", "workerTemplate"):
+        container = same[part]["spec"]["containers"][0]
+        container |= {"imagePullPolicy": "IfNotPresent", "env": [], "resources": {}}
+        same[part]["spec"]["restartPolicy"] = "Always"
+    with world.watched(floor=2, ceiling=2) as seen:
+        world.change({"leaderWorkerTemplate": same})
+        world.settle()
+    assert not seen.creations()
+    assert len(world.revisions()) == 1
