@@ -24,7 +24,6 @@ from lws.client.resources import Resource
 from lws.client.watch import EventType, WatchEvent, decode_event, error_of_event
 from lws.runtime.backoff import Backoff
 from lws.runtime.clock import Deadline
-from lws.runtime.garbage import collection_paused
 from lws.runtime.metrics import Metrics
 from lws.runtime.reflection import Change, Identity, Reflection
 from lws.runtime.store import Key, Store, T, key_of
@@ -192,11 +191,7 @@ class Informer(Generic[T]):
         return (isinstance(error, ApiError) and error.retry_after) or 0.0
 
     async def _list(self) -> None:
-        if self.is_synced:
-            things, version = await self._read_all()
-        else:
-            with collection_paused():
-                things, version = await self._read_all()
+        things, version = await self._read_all()
         self._accept(things, version)
 
     def _accept(self, things: dict[Key, T], version: str) -> None:
