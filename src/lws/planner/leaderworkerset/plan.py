@@ -68,7 +68,7 @@ def plan(snapshot: LeaderWorkerSetSnapshot) -> Plan:
     step = revision_step(snapshot)
     rolling = _rollout(snapshot, step)
     taken = {action.uid for action in rolling if isinstance(action, Delete)}
-    restarts = _restarts(snapshot, step, taken=taken)
+    restarts = _restarts(snapshot, taken=taken)
     return Plan(
         strands=(
             (*step.actions, *rolling),
@@ -92,13 +92,10 @@ def _standing_key(snapshot: LeaderWorkerSetSnapshot) -> RevisionKey:
     return RevisionKey(snapshot.statefulset.metadata.labels.get(names.REVISION_KEY, ""))
 
 
-def _restarts(
-    snapshot: LeaderWorkerSetSnapshot, step: RevisionStep, *, taken: set[UID]
-) -> RestartPlan:
+def _restarts(snapshot: LeaderWorkerSetSnapshot, *, taken: set[UID]) -> RestartPlan:
     """Groups to recreate, less those that the rollout replaces in this very pass."""
     facts = [one for one in snapshot.groups if one.leader_uid not in taken]
-    fresh = step.changed and snapshot.statefulset is not None
-    return plan_restarts(lws=snapshot.lws, facts=facts, now=snapshot.now, start_anew=fresh)
+    return plan_restarts(lws=snapshot.lws, facts=facts, now=snapshot.now)
 
 
 def _rollout(snapshot: LeaderWorkerSetSnapshot, step: RevisionStep) -> tuple[Action, ...]:

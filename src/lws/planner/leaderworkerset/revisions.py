@@ -29,8 +29,6 @@ class RevisionStep:
     """The revision that is wanted, and the writes that record it, in order."""
 
     key: RevisionKey
-    changed: bool
-    """The leader StatefulSet does not carry this key yet."""
     actions: tuple[Action, ...]
 
 
@@ -71,9 +69,9 @@ def revision_step(snapshot: LeaderWorkerSetSnapshot) -> RevisionStep:
     if present is None and key:
         number = _highest(standing) + 1
         create = _create(snapshot, key=key, number=number, why="that its StatefulSet carries")
-        return RevisionStep(key, False, (*cleaning, create))
+        return RevisionStep(key, (*cleaning, create))
     if present is not None and _is_wanted(snapshot, present):
-        return RevisionStep(key, False, (*cleaning, *_bring_back(snapshot, present, standing)))
+        return RevisionStep(key, (*cleaning, *_bring_back(snapshot, present, standing)))
     return _record(snapshot, standing, cleaning, present=present)
 
 
@@ -88,11 +86,11 @@ def _record(
     matching = [r for r in standing if r is not present and _is_wanted(snapshot, r)]
     if matching:
         found = max(matching, key=lambda revision: revision.number)
-        return RevisionStep(found.key, True, (*cleaning, *_bring_back(snapshot, found, standing)))
+        return RevisionStep(found.key, (*cleaning, *_bring_back(snapshot, found, standing)))
     key = new_key(snapshot.wanted, taken=[revision.key for revision in standing])
     why = "for updated LWS" if standing else "for a newly created LeaderWorkerSet"
     create = _create(snapshot, key=key, number=_highest(standing) + 1, why=why)
-    return RevisionStep(key, True, (*cleaning, create))
+    return RevisionStep(key, (*cleaning, create))
 
 
 def new_key(wanted: WantedTemplate, *, taken: Iterable[RevisionKey]) -> RevisionKey:

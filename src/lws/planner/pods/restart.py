@@ -2,10 +2,12 @@
 
 A row of `status.groupRestarts` is written before the delete that it counts. It names the leader
 that it is about, so that after a crash between the two the delete is repeated and not counted anew;
-a time could not tell, since our clock and the one that stamps `creationTimestamp` may differ.
+a time could not tell, since our clock and the one that stamps `creationTimestamp` may differ. It
+names the revision too, and ends when its group is of another: a new revision starts the count anew
+for a group that it has reached, while an old one stays as it is until the update takes it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lws.api.kinds import Kind
@@ -24,6 +26,7 @@ READY_SECONDS = 600.0
 
 # `creationTimestamp` is cut to whole seconds: the leader was made up to one second later.
 _CREATION_SECONDS = 1.0
+_REVISION_MARK = "; revision "
 _LEADER_MARK = "; leader UID "
 # 10 · 2^5 is above the most that we wait; a count is the user's to write, and may be huge.
 _DOUBLINGS_MAX = 5
@@ -54,14 +57,12 @@ class _Outcome:
     wake_after: float | None = None
 
 
-def plan_restarts(
-    *, lws: LeaderWorkerSet, facts: Sequence[GroupFacts], now: float, start_anew: bool = False
-) -> RestartPlan:
-    """Which groups to recreate now; `start_anew`: a new revision, nothing counts any more."""
+def plan_restarts(*, lws: LeaderWorkerSet, facts: Sequence[GroupFacts], now: float) -> RestartPlan:
+    """Which groups to recreate now."""
     if lws.metadata.deletion_timestamp is not None:
         return RestartPlan(restarts=lws.status.group_restarts)
     by_index = {one.index: one for one in facts}
-    rows = {} if start_anew else _rows(lws, by_index.keys())
+    rows = _rows(lws, by_index)
     budget = lws.spec.leader_worker_template.max_group_restarts
     outcomes = {
         index: _outcome(one, rows.get(index), budget, now) for index, one in by_index.items()
@@ -131,11 +132,12 @@ def _next_row(facts: GroupFacts, count: int, loss: Loss, now: float) -> GroupRes
         group=facts.index,
         count=min(count + 1, _COUNT_MAX),
         last_time=format_micro_time(now),
-        reason=f"{loss.pod}: {loss.what}{_LEADER_MARK}{facts.leader_uid}",
+        reason=f"{loss.pod}: {loss.what}"
+        f"{_REVISION_MARK}{facts.key}{_LEADER_MARK}{facts.leader_uid}",
     )
 
 
-def _rows(lws: LeaderWorkerSet, present: Collection[int]) -> dict[int, GroupRestart]:
+def _rows(lws: LeaderWorkerSet, present: Mapping[int, GroupFacts]) -> dict[int, GroupRestart]:
     """Rows that mean something: of a group that there is, or will be again, with a count."""
     if not lws.status.group_restarts:
         return {}
@@ -143,8 +145,17 @@ def _rows(lws: LeaderWorkerSet, present: Collection[int]) -> dict[int, GroupRest
     return {
         row.group: row
         for row in lws.status.group_restarts
-        if row.count > 0 and (0 <= row.group < groups or row.group in present)
+        if row.count > 0
+        and (0 <= row.group < groups or row.group in present)
+        and not _is_of_another_revision(row, present.get(row.group))
     }
+
+
+def _is_of_another_revision(row: GroupRestart, facts: GroupFacts | None) -> bool:
+    """Whether the group is of another now; a row that names none (written by hand) goes on."""
+    head, _, _ = row.reason.rpartition(_LEADER_MARK)
+    _, mark, key = head.rpartition(_REVISION_MARK)
+    return bool(mark) and facts is not None and facts.key is not None and facts.key != key
 
 
 def _last_time(row: GroupRestart, now: float) -> float:

@@ -15,7 +15,9 @@ from tests.unit.planner.pods.worlds import a_set
 
 NOW = 1_800_000_000.0
 LOSS = Loss(pod="lws-0-1", uid=UID("pod"), what="container serve exited with code 137 (OOMKilled)")
-REASON = "lws-0-1: container serve exited with code 137 (OOMKilled); leader UID leader-0"
+REASON = (
+    "lws-0-1: container serve exited with code 137 (OOMKilled); revision k; leader UID leader-0"
+)
 
 
 def a_group(index: int = 0, *, loss: Loss | None = LOSS, **changes: Any) -> GroupFacts:
@@ -182,13 +184,22 @@ def test_a_row_that_names_no_leader_is_told_by_its_time(ago: float, counted: boo
     assert [row.count for row in plan.restarts] == [3 if counted else 4]
 
 
-def test_the_rows_are_made_anew_for_a_new_revision() -> None:
-    lws = a_set_with(a_row(count=9, ago=1), a_row(1, count=9, ago=1), budget=2)
-    plan = plan_restarts(
-        lws=lws, facts=[a_group(), a_group(1, loss=None)], now=NOW, start_anew=True
-    )
+def test_the_count_starts_anew_in_a_group_that_is_of_a_new_revision() -> None:
+    old = "x; revision before; leader UID earlier"
+    lws = a_set_with(a_row(count=9, ago=1, reason=old), a_row(1, count=9, ago=1, reason=old))
+    plan = planned(lws, a_group(), a_group(1, loss=None))
     assert [(row.group, row.count) for row in plan.restarts] == [(0, 1)]
     assert len(plan.deletes) == 1
+
+
+def test_a_spent_group_stays_as_it_is_until_the_update_takes_it() -> None:
+    spent = a_row(count=1, ago=9000, reason="x; revision k; leader UID earlier")
+    lws = a_set_with(spent, budget=1)
+    for group in (a_group(), a_group(key=None, leader_uid=None, loss=None)):
+        plan = planned(lws, group)
+        assert plan.deletes == ()
+        assert [row.count for row in plan.restarts] == [1]
+    assert planned(lws, a_group(key="new", loss=None)).restarts == ()
 
 
 @pytest.mark.parametrize(
