@@ -132,7 +132,7 @@ class Verbs(Protocol):
         resource: Resource,
         *,
         namespace: str | None = None,
-        options: ListOptions = ListOptions(),  # noqa: B008 - frozen
+        options: ListOptions = ListOptions(),
     ) -> Listing:
         """All objects that the options choose, at one revision, by namespace and name."""
         ...
@@ -142,7 +142,7 @@ class Verbs(Protocol):
         resource: Resource,
         *,
         namespace: str | None = None,
-        options: WatchOptions = WatchOptions(),  # noqa: B008 - frozen
+        options: WatchOptions = WatchOptions(),
     ) -> Watch:
         """Every change after the options' resourceVersion; an Expired one raises at once."""
         ...
@@ -179,7 +179,7 @@ class Verbs(Protocol):
     async def patch(
         self,
         resource: Resource,
-        body: Any,  # noqa: ANN401 - a list for JSON patch, an object for the others
+        body: Any,
         *,
         patch_type: PatchType,
         name: str,
@@ -197,7 +197,7 @@ class Verbs(Protocol):
         *,
         name: str,
         namespace: str | None = None,
-        options: DeleteOptions = DeleteOptions(),  # noqa: B008 - frozen
+        options: DeleteOptions = DeleteOptions(),
         caller: Caller = ADMIN,
     ) -> JsonObject:
         """The end of one object; the object if it stays for its finalizers or its grace, else a
@@ -209,8 +209,8 @@ class Verbs(Protocol):
         resource: Resource,
         *,
         namespace: str | None = None,
-        selection: ListOptions = ListOptions(),  # noqa: B008 - frozen
-        options: DeleteOptions = DeleteOptions(),  # noqa: B008 - frozen
+        selection: ListOptions = ListOptions(),
+        options: DeleteOptions = DeleteOptions(),
         caller: Caller = ADMIN,
     ) -> Sequence[JsonObject]:
         """The end of all that the selection chooses; the objects as they were."""
