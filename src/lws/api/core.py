@@ -23,6 +23,9 @@ class GroupAnnotations(Struct, frozen=True, kw_only=True):
     size: str = msgspec.field(name=names.SIZE, default="")
     leader_name: str = msgspec.field(name=names.LEADER_NAME, default="")
     exclusive_topology: str = msgspec.field(name=names.EXCLUSIVE_TOPOLOGY, default="")
+    subgroup_exclusive_topology: str = msgspec.field(
+        name=names.SUBGROUP_EXCLUSIVE_TOPOLOGY, default=""
+    )
     subdomain_policy: str = msgspec.field(name=names.SUBDOMAIN_POLICY, default="")
 
 

@@ -129,9 +129,7 @@ def _subgroup_annotations(group: Group) -> dict[str, str]:
     annotations = {names.SUBGROUP_POLICY_TYPE: str(subgroups.sub_group_policy_type)}
     if subgroups.sub_group_size is not None:
         annotations[names.SUBGROUP_SIZE] = str(subgroups.sub_group_size)
-    # Another controller's revision records no topologies: then the live set's must do.
-    recorded = group.revision.topologies or group.lws.metadata.annotations
-    topology = recorded.get(names.SUBGROUP_EXCLUSIVE_TOPOLOGY)
+    topology = group.leader.metadata.annotations.subgroup_exclusive_topology
     if topology:
         annotations[names.SUBGROUP_EXCLUSIVE_TOPOLOGY] = topology
     return annotations

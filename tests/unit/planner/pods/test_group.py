@@ -101,20 +101,24 @@ def test_everything_that_makes_pods_is_the_leaders_own_revision() -> None:
 
 def test_subgroups_stand_on_the_pods() -> None:
     policy = {"subGroupPolicyType": "LeaderExcluded", "subGroupSize": 2}
-    recorded = a_revision(
-        {"subGroupPolicy": policy}, annotations={PREFIX + "subgroup-exclusive-topology": "rack"}
-    )
-    annotations = pod_annotations(revision=recorded)
+    topology = PREFIX + "subgroup-exclusive-topology"
+    leader = a_pod("lws-0", annotations={topology: "rack"})
+    recorded = a_revision({"subGroupPolicy": policy})
+    annotations = pod_annotations(revision=recorded, leader=leader)
     assert annotations[PREFIX + "subgroup-policy-type"] == "LeaderExcluded"
     assert annotations[PREFIX + "subgroup-size"] == "2"
-    assert annotations[PREFIX + "subgroup-exclusive-topology"] == "rack"
-    without = a_revision({"subGroupPolicy": {"subGroupPolicyType": "LeaderWorker"}})
-    live = a_set(metadata={"annotations": {PREFIX + "subgroup-exclusive-topology": "zone"}})
-    annotations = pod_annotations(revision=without, lws=live)
-    assert PREFIX + "subgroup-exclusive-topology" not in pod_annotations(revision=without)
+    assert annotations[topology] == "rack"
+
+
+def test_a_group_keeps_the_subgroup_topology_that_its_leader_was_made_with() -> None:
+    topology = PREFIX + "subgroup-exclusive-topology"
+    recorded = a_revision({"subGroupPolicy": {"subGroupPolicyType": "LeaderWorker"}})
+    live = a_set(metadata={"annotations": {topology: "zone"}})
+    annotations = pod_annotations(revision=recorded, lws=live)
+    assert topology not in annotations
     assert PREFIX + "subgroup-size" not in annotations
-    assert annotations[PREFIX + "subgroup-exclusive-topology"] == "zone"
-    assert PREFIX + "subgroup-exclusive-topology" not in pod_annotations(lws=live)
+    leader = a_pod("lws-0", annotations={topology: "rack"})
+    assert topology not in pod_annotations(leader=leader)  # no subgroups
 
 
 @pytest.mark.parametrize(
