@@ -14,6 +14,7 @@ MISSING_REVISION = "MissingRevision"
 MISSING_TOPOLOGY = "MissingTopology"
 NO_START_ORDINAL = "StartOrdinalUnsupported"
 TEMPLATE_CHANGED = "WorkerTemplateChanged"
+REPLICAS_CHANGED = "WorkerReplicasChanged"
 
 # Machine-readable verbs.
 CREATE = "Create"

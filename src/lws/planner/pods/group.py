@@ -114,7 +114,7 @@ def _put_back_replicas(
             uid=statefulset.metadata.uid,
             event=events.normal(
                 snapshot.lws,
-                reason=events.GROUPS_PROGRESSING,
+                reason=events.REPLICAS_CHANGED,
                 action=events.UPDATE,
                 note=f"Put replicas of worker statefulset {name} back from "
                 f"{statefulset.spec.replicas} to {size - 1}",
