@@ -239,6 +239,63 @@ async def test_a_gain_whose_answer_is_lost_is_found_at_the_next_look() -> None:
     assert len(one.calls) == 1
 
 
+async def test_an_edit_just_before_the_release_does_not_keep_it_from_being_given_up() -> None:
+    api, clock = LeaseApi(), VirtualClock()
+    one = Candidate(api, clock, "one")
+    await clock.run_for(1)
+    assert api.lease is not None
+    api.lease["metadata"]["resourceVersion"] = "edited"
+    await one.elector.release()
+    assert api.holder == ""
+    assert one.line.requests[-1].verb == "update"
+
+
+async def test_a_lease_that_another_took_is_not_released() -> None:
+    api, clock = LeaseApi(), VirtualClock()
+    one = Candidate(api, clock, "one")
+    await clock.run_for(1)
+    assert api.lease is not None
+    api.lease["metadata"]["resourceVersion"] = "edited"
+    api.lease["spec"]["holderIdentity"] = "usurper"
+    await one.elector.release()
+    assert api.holder == "usurper"
+
+
+async def test_whoever_released_does_not_run_again() -> None:
+    api, clock = LeaseApi(), VirtualClock()
+    one = Candidate(api, clock, "one")
+    await one.elector.release()
+    await one.task
+    assert one.calls == []
+    assert api.lease is None
+
+
+async def test_an_answer_that_is_no_lease_is_a_failed_attempt() -> None:
+    api, clock = LeaseApi(), VirtualClock()
+    one = Candidate(api, clock, "one")
+
+    async def page(request: Request, answer: Callable[[], bytes]) -> bytes:
+        return b"<html>"
+
+    one.line.fault = page
+    await clock.run_for(10)
+    assert not one.leads
+    one.line.fault = None
+    await clock.run_for(10)
+    assert one.leads
+
+
+async def test_a_lease_of_strange_values_is_taken_when_its_own_length_is_over() -> None:
+    api, clock = LeaseApi(), VirtualClock()
+    spec = {"holderIdentity": "old", "leaseDurationSeconds": "x", "leaseTransitions": None}
+    api.lease = {"metadata": {"name": "lease", "resourceVersion": "0"}, "spec": spec}
+    one = Candidate(api, clock, "one")
+    await clock.run_for(14)
+    assert not one.leads
+    await clock.run_for(6)
+    assert one.leads
+
+
 @pytest.mark.parametrize(
     ("lease", "renew", "retry"), [(10, 10, 2), (15, 2, 2), (15, 10, 0), (15, 10, 9)]
 )

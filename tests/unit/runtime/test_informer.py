@@ -8,6 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from lws.client.errors import ApiError, Cause, Expired, TooManyRequests, Unavailable
+from lws.client.requests import Request
 from lws.runtime.clock import VirtualClock
 from lws.runtime.informer import Informer
 from lws.runtime.metrics import Metrics
@@ -317,6 +318,43 @@ async def test_a_line_that_is_no_event_breaks_the_watch_and_it_goes_on() -> None
     await world.clock.settle()
     assert world.values() == {"a": 1}
     assert world.api.verbs() == ["list", "watch", "watch"]
+
+
+async def test_a_list_that_is_no_list_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    world.api.put("a", 1)
+    answers = [b"<html>", b'{"items":[]}']
+    right = world.api.request_bytes
+
+    async def answer(request: Request) -> bytes:
+        return answers.pop(0) if answers else await right(request)
+
+    monkeypatch.setattr(world.api, "request_bytes", answer)
+    await world.start()
+    assert answers == []
+    assert world.values() == {"a": 1}
+
+
+async def test_a_bookmark_that_is_none_breaks_the_watch_and_it_goes_on() -> None:
+    world = World()
+    await world.start()
+    world.api.send("BOOKMARK", "nonsense")
+    await world.settle()
+    assert world.api.verbs() == ["list", "watch", "watch"]
+
+
+async def test_a_handler_of_malformed_objects_may_fail_too() -> None:
+    world = World()
+
+    def fail(identity: Identity, error: Exception) -> None:
+        raise KeyError(identity.name)
+
+    world.informer._on_malformed = fail
+    await world.start()
+    world.api.put("bad", "no number")
+    world.api.put("good", 1)
+    await world.clock.settle()
+    assert world.values() == {"good": 1}
 
 
 async def test_a_version_that_is_refused_again_and_again_is_given_up() -> None:

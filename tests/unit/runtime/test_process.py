@@ -1,14 +1,16 @@
 """One dead task is the end of all, and every end is orderly."""
 
 import asyncio
+import gc
 import signal
 import threading
+from collections.abc import Awaitable, Callable
 
 import pytest
 from structlog.testing import capture_logs
 
 from lws.runtime.clock import VirtualClock
-from lws.runtime.process import EXIT_SECOND_SIGNAL, Process, run
+from lws.runtime.process import EXIT_SECOND_SIGNAL, Process, freeze_heap, run
 from lws.runtime.watchdog import LoopWatchdog
 
 
@@ -30,7 +32,7 @@ class World:
         finally:
             self.order.append(f"{name} cancelled")
 
-    def step(self, name: str, seconds: float = 0.0):  # type: ignore[no-untyped-def]
+    def step(self, name: str, seconds: float = 0.0) -> Callable[[], Awaitable[None]]:
         async def callback() -> None:
             await self.clock.sleep(seconds)
             self.order.append(name)
@@ -113,6 +115,16 @@ async def test_tasks_that_end_while_stopping_are_no_deaths() -> None:
     assert await world.process.run() == 0
 
 
+async def test_a_run_that_is_cancelled_stops_in_order_too() -> None:
+    world = World()
+    running = asyncio.create_task(world.process.run())
+    await world.clock.settle()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert world.order == ["first", "second", "server cancelled"]
+
+
 async def test_a_task_that_cannot_be_cancelled_is_left_behind() -> None:
     world = World()
     stubborn_ended = asyncio.Event()
@@ -132,6 +144,15 @@ async def test_a_task_that_cannot_be_cancelled_is_left_behind() -> None:
     stubborn_ended.set()
     for task in asyncio.all_tasks() - {asyncio.current_task()}:
         task.cancel()
+
+
+def test_a_frozen_heap_is_not_collected_again() -> None:
+    before = gc.get_freeze_count()
+    try:
+        freeze_heap()
+        assert gc.get_freeze_count() > before
+    finally:
+        gc.unfreeze()
 
 
 def test_run_gives_the_exit_code_of_the_main_function() -> None:
