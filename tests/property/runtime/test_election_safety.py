@@ -9,7 +9,8 @@ import hypothesis.strategies as st
 from hypothesis import given, settings
 from structlog.testing import capture_logs
 
-from lws.client.errors import LwsError, TransportError
+from lws.base.errors import LwsError
+from lws.client.errors import TransportError
 from lws.client.requests import Request
 from lws.runtime.clock import VirtualClock
 from lws.runtime.election import LeaderElector, LeadershipLost
