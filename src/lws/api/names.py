@@ -45,12 +45,13 @@ ENV_LEADER_ADDRESS = "LWS_LEADER_ADDRESS"
 ENV_GROUP_SIZE = "LWS_GROUP_SIZE"
 ENV_WORKER_INDEX = "LWS_WORKER_INDEX"
 
-_DS_PREFIX = "disaggregatedset.x-k8s.io/"
-DS_NAME = _DS_PREFIX + "name"
-DS_ROLE = _DS_PREFIX + "role"
-DS_SLICE = _DS_PREFIX + "slice"
-DS_REVISION = _DS_PREFIX + "revision"
-DS_INITIAL_REPLICAS = _DS_PREFIX + "initial-replicas"
+DS_PREFIX = "disaggregatedset.x-k8s.io/"
+DS_NAME = DS_PREFIX + "name"
+DS_ROLE = DS_PREFIX + "role"
+DS_SLICE = DS_PREFIX + "slice"
+DS_REVISION = DS_PREFIX + "revision"
+DS_INITIAL_REPLICAS = DS_PREFIX + "initial-replicas"
+APP = "app"
 
 
 def leader_pod_name(lws: str, group: int) -> str:
@@ -84,6 +85,31 @@ def hpa_pod_selector(lws: str) -> str:
 def revision_name(*, lws: str, key: str, number: int) -> str:
     """Name of a ControllerRevision."""
     return f"{lws[:220]}-{key}-{number}"
+
+
+def role_lws(*, ds: str, slice_index: int, revision: str, role: str) -> str:
+    """Name of a role's LeaderWorkerSet."""
+    return f"{ds}-{slice_index}-{revision}-{role}"
+
+
+def role_service(lws: str) -> str:
+    """Name of the headless Service of a role's LeaderWorkerSet."""
+    return f"{lws}-prv"
+
+
+def role_app(*, ds: str, slice_index: int, role: str) -> str:
+    """Value of the label `app` on a role's LeaderWorkerSet and pods."""
+    return f"{ds}-{slice_index}-{role}"
+
+
+def role_scaler(*, ds: str, role: str) -> str:
+    """Name of a role's scaler."""
+    return f"{ds}-{role}"
+
+
+def role_selector(*, ds: str, role: str) -> str:
+    """Selector of a role's scaler: the leaders, one a group."""
+    return f"{DS_NAME}={ds},{DS_ROLE}={role},{WORKER_INDEX}=0"
 
 
 def _sha1(text: str) -> str:

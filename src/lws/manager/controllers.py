@@ -1,5 +1,7 @@
 """The LeaderWorkerSet controllers, wired."""
 
+from typing import Any
+
 from lws.base.clock import Clock
 from lws.client.errors import ClientError
 from lws.client.kubernetes import KubernetesClient
@@ -13,6 +15,7 @@ from lws.executor.perform import Performer
 from lws.runtime.controller import Controller
 from lws.runtime.events import EventRecorder
 from lws.runtime.guard import Guard
+from lws.runtime.informer import Informer
 from lws.runtime.metrics import Metrics
 from lws.runtime.process import Process
 from lws.runtime.queue import WorkQueue
@@ -23,6 +26,8 @@ CONCURRENCY = 16
 
 class LeaderWorkerSetControllers:
     """Both controllers of one process; they act from `start` to `stop`."""
+
+    name = "LeaderWorkerSet"
 
     def __init__(
         self,
@@ -75,6 +80,19 @@ class LeaderWorkerSetControllers:
             metrics=metrics,
         )
         self._running = False
+
+    @property
+    def informers(self) -> tuple[Informer[Any], ...]:
+        """What it watches, in the order in which they are started."""
+        return self._caches.all()
+
+    def check(self) -> str | None:
+        """For the readiness probe: which first lists are missing."""
+        return self._caches.check()
+
+    async def synced(self) -> None:
+        """Every first list is in."""
+        await self._caches.synced()
 
     def follow(self) -> None:
         """Take in every event from here on, leading or not; every cache has its first list."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 import structlog
@@ -12,10 +12,12 @@ from lws.client.connection import ConnectionConfig
 from lws.client.kubeconfig import load_config
 from lws.client.kubernetes import KubernetesClient
 from lws.client.transport import HttpTransport, TransportOptions
-from lws.executor.caches import Caches, make_caches
+from lws.executor.caches import make_caches
+from lws.executor.disaggregatedset.caches import make_disaggregated_caches
 from lws.manager.authorization import MetricsAuthorizer
 from lws.manager.configuration import split_address
 from lws.manager.controllers import LeaderWorkerSetControllers
+from lws.manager.disaggregatedset import DisaggregatedSetControllers
 from lws.manager.durations import parse_duration
 from lws.manager.settings import Settings
 from lws.runtime.certificates import CertificateFiles
@@ -33,6 +35,11 @@ log = structlog.get_logger(__name__)
 
 COMPONENT = "leaderworkerset"
 """Reporting controller of our events: the public controller's name, for who filters by it."""
+
+DISAGGREGATED_COMPONENT = "disaggregatedset"
+"""The same of events about DisaggregatedSets."""
+
+COMPONENTS = (COMPONENT, DISAGGREGATED_COMPONENT)
 
 DEFAULT_NAMESPACE = "lws-system"
 
@@ -84,32 +91,23 @@ class Manager:
             self._readiness.add(f"{server.name} server", server.check)
             process.spawn(f"{server.name} server", server.run())
         self._spawn_health(process)
-        recorder = EventRecorder(
-            client=client,
-            clock=self._clock,
-            component=COMPONENT,
-            instance=f"{COMPONENT}-{platform.node()}",
-            metrics=self._metrics,
-        )
-        process.spawn("events", recorder.run())
-        caches = make_caches(client, self._clock, self._metrics)
-        self._readiness.add("caches", caches.check)
-        controllers = LeaderWorkerSetControllers(
-            client=client,
-            caches=caches,
-            recorder=recorder,
-            clock=self._clock,
-            metrics=self._metrics,
-        )
-        for informer in caches.all():
-            process.spawn(f"informer of {informer.resource.plural}", informer.run())
+        recorders = {name: self._recorder(client, name) for name in COMPONENTS}
+        for name, recorder in recorders.items():
+            process.spawn(f"events of {name}", recorder.run())
+        controllers = self._controllers(client, recorders)
+        for part in controllers:
+            self._readiness.add(part.name, part.check)
+            for informer in part.informers:
+                process.spawn(f"informer of {informer.resource.plural}", informer.run())
         election = self._election(client)
-        process.on_stop("controllers", controllers.stop)
-        process.on_stop("events", recorder.flush)
+        for part in controllers:
+            process.on_stop(f"{part.name} controllers", part.stop)
+        for name, recorder in recorders.items():
+            process.on_stop(f"events of {name}", recorder.flush)
         if election is not None:
             process.on_stop("lease", election.release)
             process.spawn("leader election", election.run())
-        starting = asyncio.create_task(self._start(process, caches, controllers, election))
+        starting = asyncio.create_task(self._start(process, controllers, election))
         watchdog.start(asyncio.get_running_loop())
         log.info("starting", version=lws.__version__, server=self._connection.server)
         try:
@@ -118,19 +116,52 @@ class Manager:
             starting.cancel()
             watchdog.stop()
 
+    def _recorder(self, client: KubernetesClient, component: str) -> EventRecorder:
+        return EventRecorder(
+            client=client,
+            clock=self._clock,
+            component=component,
+            instance=f"{component}-{platform.node()}",
+            metrics=self._metrics,
+        )
+
+    def _controllers(
+        self, client: KubernetesClient, recorders: Mapping[str, EventRecorder]
+    ) -> tuple[LeaderWorkerSetControllers, DisaggregatedSetControllers]:
+        """Both kinds, the second on top of the caches of the first."""
+        caches = make_caches(client, self._clock, self._metrics)
+        groups = LeaderWorkerSetControllers(
+            client=client,
+            caches=caches,
+            recorder=recorders[COMPONENT],
+            clock=self._clock,
+            metrics=self._metrics,
+        )
+        roles = DisaggregatedSetControllers(
+            client=client,
+            shared=caches,
+            caches=make_disaggregated_caches(client, self._clock, self._metrics, shared=caches),
+            recorder=recorders[DISAGGREGATED_COMPONENT],
+            clock=self._clock,
+            metrics=self._metrics,
+        )
+        return groups, roles
+
     async def _start(
         self,
         process: Process,
-        caches: Caches,
-        controllers: LeaderWorkerSetControllers,
+        controllers: Sequence[LeaderWorkerSetControllers | DisaggregatedSetControllers],
         election: LeaderElector | None,
     ) -> None:
         """Controllers act on whole caches, and only the leader's do."""
-        await caches.synced()
-        controllers.follow()
+        for part in controllers:
+            await part.synced()
+        for part in controllers:
+            part.follow()
         if election is not None:
             await election.elected()
-        controllers.start(process)
+        for part in controllers:
+            part.start(process)
         log.info("controllers started")
 
     def _servers(self, client: KubernetesClient) -> list[Server]:

@@ -1,0 +1,190 @@
+"""The DisaggregatedSet controllers: one pass over a set, one pass over a slice of it."""
+
+from lws.api.kinds import Kind
+from lws.base.clock import Clock
+from lws.controllers.outcomes import next_look
+from lws.executor.disaggregatedset.families import (
+    DisaggregatedFamilies,
+    DisaggregatedKey,
+    SliceKey,
+)
+from lws.executor.disaggregatedset.observe import DisaggregatedObserver
+from lws.executor.disaggregatedset.reports import Reports
+from lws.executor.foreign import ForeignObjects
+from lws.executor.perform import Failure, Family, Performer, Standing
+from lws.planner.actions import Action, Create, Emit, EventType, MergePatch
+from lws.planner.disaggregatedset.scalers import plan_scalers
+from lws.planner.disaggregatedset.slices import plan_slice
+from lws.planner.disaggregatedset.snapshot import (
+    SetSnapshot,
+    SliceReport,
+    SliceSnapshot,
+    reference,
+)
+from lws.planner.disaggregatedset.status import OBJECT_CONFLICT, SetStatusPlan, plan_set_status
+from lws.runtime.guard import Guard
+
+COUNTERS_SECONDS = 1.0
+"""A status in which only counters or words moved is written at most this often per set."""
+
+_SEEDING_SECONDS = 0.05
+"""How soon to look again whether the caches show what the slices wrote, before a seed is taken."""
+
+
+class DisaggregatedSetController:
+    """Scalers and status: what is of the set as a whole."""
+
+    def __init__(
+        self,
+        *,
+        observer: DisaggregatedObserver,
+        families: DisaggregatedFamilies,
+        reports: Reports,
+        performer: Performer,
+        foreign: ForeignObjects,
+        guard: Guard,
+        clock: Clock,
+    ) -> None:
+        self._observer = observer
+        self._families = families
+        self._reports = reports
+        self._performer = performer
+        self._foreign = foreign
+        self._guard = guard
+        self._clock = clock
+        self._status_written: dict[DisaggregatedKey, float] = {}
+
+    async def reconcile(self, key: DisaggregatedKey) -> float | None:
+        """One pass; seconds until time alone may bring the next."""
+        await self._foreign.refresh(key)
+        snapshot = self._observer.set(key)
+        if snapshot is None:
+            self._forget(key)
+            return None
+        if snapshot.ds.metadata.deletion_timestamp is not None:
+            return None
+        strands = plan_scalers(snapshot)
+        if _seeds(strands) and not self._is_settled(key):
+            return _SEEDING_SECONDS
+        failures = await self._performer.strands(set_family_of(key), strands)
+        tell_foreign(self._performer, snapshot, failures)
+        return next_look(failures, await self._status(key, snapshot, failures))
+
+    async def _status(
+        self, key: DisaggregatedKey, snapshot: SetSnapshot, failures: list[Failure]
+    ) -> tuple[float | None, ...]:
+        """Written last, once, if it is another; when time alone changes it."""
+        if not self._reports.is_complete(key, slices=snapshot.ds.spec.slices):
+            return ()
+        status = plan_set_status(snapshot)
+        wait = self._seconds_to_status(key, status)
+        if status.status is not None and wait is None:
+            failure = await self._write_status(key, snapshot, status)
+            failures += [] if failure is None else [failure]
+        return status.wake_after, wait
+
+    def _is_settled(self, key: DisaggregatedKey) -> bool:
+        """Whether the caches show all that the slices have written."""
+        return all(
+            self._guard.is_current(slice_family_of(SliceKey(*key, index)).key)
+            for index in self._families.slices(key)
+        )
+
+    def _seconds_to_status(self, key: DisaggregatedKey, status: SetStatusPlan) -> float | None:
+        """None: now. Counters that move wait a little for the next to move with them."""
+        last = self._status_written.get(key)
+        if status.status is None or status.urgent or last is None:
+            return None
+        left = last + COUNTERS_SECONDS - self._clock.monotonic()
+        return left if left > 0 else None
+
+    async def _write_status(
+        self, key: DisaggregatedKey, snapshot: SetSnapshot, status: SetStatusPlan
+    ) -> Failure | None:
+        meta = snapshot.ds.metadata
+        assert status.status is not None, "asked only where there is something to write"
+        patch = MergePatch(
+            kind=Kind.DISAGGREGATED_SET,
+            namespace=meta.namespace,
+            name=meta.name,
+            body={"status": dict(status.status)},
+            uid=meta.uid,
+            subresource="status",
+        )
+        failure = await self._performer.strand(set_family_of(key), (patch, *status.events))
+        self._status_written[key] = self._clock.monotonic()
+        return failure
+
+    def _forget(self, key: DisaggregatedKey) -> None:
+        self._status_written.pop(key, None)
+        self._reports.forget(key)
+        self._foreign.forget(key)
+
+
+class SliceController:
+    """LeaderWorkerSets and Services of one slice."""
+
+    def __init__(
+        self,
+        *,
+        observer: DisaggregatedObserver,
+        reports: Reports,
+        performer: Performer,
+        foreign: ForeignObjects,
+    ) -> None:
+        self._observer = observer
+        self._reports = reports
+        self._performer = performer
+        self._foreign = foreign
+
+    async def reconcile(self, key: SliceKey) -> float | None:
+        """One pass; seconds until time alone may bring the next."""
+        await self._foreign.refresh((key.namespace, key.ds))
+        snapshot = self._observer.slice(key)
+        if snapshot is None:
+            self._reports.forget_slice(key)
+            return None
+        planned = plan_slice(snapshot)
+        failures = await self._performer.strands(slice_family_of(key), planned.strands)
+        tell_foreign(self._performer, snapshot, failures)
+        if key.slice_index >= snapshot.ds.spec.slices:
+            self._reports.forget_slice(key)
+        else:
+            told = [one for one in failures if one.standing is Standing.TOLD]
+            troubles = tuple(_trouble(one) for one in told)
+            self._reports.note(key, SliceReport(planned.waiting, troubles))
+        return next_look(failures, (FOREIGN_SECONDS if snapshot.foreign else None,))
+
+
+FOREIGN_SECONDS = 5.0
+"""How often an object in our place is asked whether it is still there."""
+
+
+def tell_foreign(
+    performer: Performer, snapshot: SetSnapshot | SliceSnapshot, failures: list[Failure]
+) -> None:
+    """A Warning event for each place that something foreign takes."""
+    for failure in failures:
+        if failure.standing is Standing.FOREIGN:
+            about = reference(snapshot.ds)
+            performer.emit(
+                Emit(about, EventType.WARNING, OBJECT_CONFLICT, "Create", failure.message)
+            )
+
+
+def set_family_of(key: DisaggregatedKey) -> Family:
+    """Whose writes a pass over a set makes."""
+    return Family(("disaggregatedset", *key), key)
+
+
+def slice_family_of(key: SliceKey) -> Family:
+    """Whose writes a pass over a slice makes."""
+    return Family(("slice", *key), (key.namespace, key.ds))
+
+
+def _seeds(strands: tuple[tuple[Action, ...], ...]) -> bool:
+    return any(isinstance(action, Create) for strand in strands for action in strand)
+
+
+def _trouble(failure: Failure) -> str:
+    return f"{failure.action.kind.kind} {failure.action.name}: {failure.message}"

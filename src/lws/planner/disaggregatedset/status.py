@@ -1,0 +1,253 @@
+"""The status of a DisaggregatedSet, and the events that its changes are (spec section 2, 6)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from lws.api.disaggregatedset import DisaggregatedSetStatus, Role, RoleStatus
+from lws.api.kinds import Kind
+from lws.api.meta import Condition
+from lws.base.times import format_time
+from lws.planner.actions import Emit, EventType
+from lws.planner.disaggregatedset import scaling
+from lws.planner.disaggregatedset.census import RoleTotals
+from lws.planner.disaggregatedset.snapshot import SetSnapshot, SliceReport, Waiting, reference
+
+AVAILABLE = "Available"
+PROGRESSING = "Progressing"
+CONFLICT = "Conflict"
+SCALER_CONFLICT = "ScalerConflict"
+OBJECT_CONFLICT = "ObjectConflict"
+
+_READY = (
+    "AllRolesReady",
+    "All roles have reached their desired replica count, ready and updated to the current revision",
+)
+_ROLLING = (
+    "RolloutInProgress",
+    (
+        "Not all roles have reached their desired replica count, ready and updated to the current"
+        " revision"
+    ),
+)
+
+TOLD_AFTER_SECONDS = (10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 28800, 86400)
+"""How long something has been waited for is told in steps: each is one write of the status."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetStatusPlan:
+    """The status to write, if it is another, and the events that tell of it."""
+
+    status: Mapping[str, Any] | None = None
+    """Fields that differ, for a merge patch; None: nothing to write."""
+    urgent: bool = False
+    """False: only counters or words moved; such a write can be folded with the next."""
+    events: tuple[Emit, ...] = ()
+    wake_after: float | None = None
+    """When time alone changes what is told."""
+
+
+def plan_set_status(snapshot: SetSnapshot) -> SetStatusPlan:
+    """The whole status, compared with what stands."""
+    ds = snapshot.ds
+    status = DisaggregatedSetStatus(
+        observed_generation=ds.metadata.generation,
+        role_statuses=tuple(_role_status(snapshot, role) for role in ds.spec.roles),
+        conditions=_conditions(snapshot),
+    )
+    wake_after = _next_telling(snapshot)
+    if status == ds.status:
+        return SetStatusPlan(wake_after=wake_after)
+    before, after = msgspec.to_builtins(ds.status), msgspec.to_builtins(status)
+    return SetStatusPlan(
+        status={key: value for key, value in after.items() if before[key] != value},
+        urgent=_states(ds.status) != _states(status),
+        events=_events(ds.status.conditions, status.conditions, snapshot),
+        wake_after=wake_after,
+    )
+
+
+def _states(status: DisaggregatedSetStatus) -> tuple[object, ...]:
+    """What a person or a program waits for; the rest can come a little later."""
+    conditions = [(one.type, one.status) for one in status.conditions]
+    return (status.observed_generation, conditions)
+
+
+def _role_status(snapshot: SetSnapshot, role: Role) -> RoleStatus:
+    totals = _totals(snapshot, role)
+    return RoleStatus(
+        name=role.name,
+        replicas=totals.replicas,
+        ready_replicas=totals.ready,
+        updated_replicas=totals.updated,
+    )
+
+
+def _totals(snapshot: SetSnapshot, role: Role) -> RoleTotals:
+    return snapshot.totals.get(role.name, RoleTotals())
+
+
+def _is_available(snapshot: SetSnapshot) -> bool:
+    """Whether every role has all its replicas, ready and of the wanted revision."""
+    return all(_is_complete(snapshot, role) for role in snapshot.ds.spec.roles)
+
+
+def _is_complete(snapshot: SetSnapshot, role: Role) -> bool:
+    totals = _totals(snapshot, role)
+    if not scaling.is_settled(role, scalers=snapshot.scalers):
+        return False
+    slices = snapshot.ds.spec.slices
+    present = totals.wanted // slices if slices else 0
+    wanted = scaling.target(role, scalers=snapshot.scalers, present=present) * slices
+    return totals.replicas == totals.ready == totals.updated == wanted
+
+
+# What is waited for
+
+
+def _progress(snapshot: SetSnapshot) -> str:
+    """The message while not all is ready: what the first slice in trouble waits for."""
+    reports = snapshot.reports
+    if not reports:
+        return _ROLLING[1]
+    index = min(reports)
+    words = "; ".join(_words(reports[index], now=snapshot.now))
+    where = f"slice {index}: " if snapshot.ds.spec.slices > 1 else ""
+    others = f" (and {len(reports) - 1} other slices)" if len(reports) > 1 else ""
+    return f"{_ROLLING[1]}; {where}{words}{others}"
+
+
+def _words(report: SliceReport, *, now: float) -> list[str]:
+    words = list(report.troubles)
+    if report.waiting is not None:
+        words.append(f"waiting for {report.waiting.text}{_duration(report.waiting, now=now)}")
+    return words
+
+
+def _duration(waiting: Waiting, *, now: float) -> str:
+    passed = [step for step in TOLD_AFTER_SECONDS if _elapsed(waiting, now=now) >= step]
+    return f", for more than {_spelled(passed[-1])}" if passed else ""
+
+
+def _elapsed(waiting: Waiting, *, now: float) -> float:
+    return 0.0 if waiting.since is None else now - waiting.since
+
+
+def _spelled(seconds: int) -> str:
+    if seconds < 120:
+        return f"{seconds} s"
+    return f"{seconds // 60} min" if seconds < 7200 else f"{seconds // 3600} h"
+
+
+def _next_telling(snapshot: SetSnapshot) -> float | None:
+    if not snapshot.reports or _is_available(snapshot):
+        return None
+    waiting = snapshot.reports[min(snapshot.reports)].waiting
+    if waiting is None or waiting.since is None:
+        return None
+    elapsed = _elapsed(waiting, now=snapshot.now)
+    ahead = [step - elapsed for step in TOLD_AFTER_SECONDS if step > elapsed]
+    return ahead[0] if ahead else None
+
+
+# Conditions
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    type: str
+    true: bool
+    reason: str
+    message: str
+
+
+def _wishes(snapshot: SetSnapshot) -> list[_Wish]:
+    available = _is_available(snapshot)
+    reason, message = _READY if available else _ROLLING
+    progress = message if available else _progress(snapshot)
+    return [
+        _Wish(AVAILABLE, available, reason, message),
+        _Wish(PROGRESSING, not available, reason, progress),
+        _conflict(snapshot),
+    ]
+
+
+def _conflict(snapshot: SetSnapshot) -> _Wish:
+    """What stands in our place and is not ours."""
+    roles = sorted(snapshot.scalers.conflicts)
+    ds = snapshot.ds.metadata.name
+    scalers = [
+        f"{Kind.ROLE_SCALER.kind} {ds}-{role} exists and is not ours: role {role} keeps the"
+        " replicas that it has until that object is gone"
+        for role in roles
+    ]
+    taken = {f"{ds}-{role}" for role in roles}
+    others = [
+        f"{kind.kind} {name} exists and is not ours"
+        for kind, name in sorted(snapshot.foreign, key=lambda one: (one[0].kind, one[1]))
+        if not (kind is Kind.ROLE_SCALER and name in taken)
+    ]
+    reason = SCALER_CONFLICT if scalers else OBJECT_CONFLICT
+    return _Wish(CONFLICT, bool(scalers or others), reason, "; ".join((*scalers, *others)))
+
+
+def _conditions(snapshot: SetSnapshot) -> tuple[Condition, ...]:
+    """Those that stand, changed where needed, then those that are new.
+
+    A condition that was never true is not listed, but for the two that exclude each other.
+    """
+    generation, now = snapshot.ds.metadata.generation, format_time(snapshot.now)
+    wished = {wish.type: wish for wish in _wishes(snapshot)}
+    standing = [
+        _changed(condition, wished.pop(condition.type, None), now=now, generation=generation)
+        for condition in snapshot.ds.status.conditions
+    ]
+    added = [
+        Condition(
+            type=wish.type,
+            status=_word(wish.true),
+            reason=wish.reason,
+            message=wish.message,
+            last_transition_time=now,
+            observed_generation=generation,
+        )
+        for wish in wished.values()
+        if wish.true or wish.type != CONFLICT
+    ]
+    return (*standing, *added)
+
+
+def _changed(condition: Condition, wish: _Wish | None, *, now: str, generation: int) -> Condition:
+    if wish is None:
+        return msgspec.structs.replace(condition, observed_generation=generation)
+    keeps = wish.type == CONFLICT and not wish.true
+    flips = condition.status != _word(wish.true)
+    return msgspec.structs.replace(
+        condition,
+        status=_word(wish.true),
+        reason=condition.reason if keeps else wish.reason,
+        message=condition.message if keeps else wish.message,
+        last_transition_time=now if flips else condition.last_transition_time,
+        observed_generation=generation,
+    )
+
+
+def _word(true: bool) -> str:
+    return "True" if true else "False"
+
+
+def _events(
+    before: Sequence[Condition], after: Sequence[Condition], snapshot: SetSnapshot
+) -> tuple[Emit, ...]:
+    """A conflict is told when it comes, and when it becomes another."""
+    told = {(one.type, one.status, one.message) for one in before}
+    return tuple(
+        Emit(reference(snapshot.ds), EventType.WARNING, one.reason, "Update", one.message)
+        for one in after
+        if one.type == CONFLICT
+        and one.status == "True"
+        and (one.type, one.status, one.message) not in told
+    )

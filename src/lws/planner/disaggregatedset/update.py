@@ -1,0 +1,158 @@
+"""The executor's thinking: start and step of a slice's update (spec section 4).
+
+Where an update stands is read off the replica counts and the annotations; a pass that finds it
+half started, or half stepped, goes on from there.
+"""
+
+from collections.abc import Mapping
+
+from lws.api.disaggregatedset import Role
+from lws.base.times import parse_time
+from lws.planner.actions import Action, Emit, EventType
+from lws.planner.disaggregatedset import leaderworkersets, scaling
+from lws.planner.disaggregatedset.family import SliceFamily, generation_name, old_revisions
+from lws.planner.disaggregatedset.revisions import OldRevision, initial_old_replicas
+from lws.planner.disaggregatedset.rolling import RollingStep, Wanted, rolling_step
+from lws.planner.disaggregatedset.snapshot import (
+    RoleSet,
+    SliceSnapshot,
+    Waiting,
+    reference,
+)
+from lws.planner.disaggregatedset.targets import target_while_draining
+
+Outcome = tuple[tuple[Action, ...], Waiting | None]
+"""What to do, in order; and what the update waits for otherwise."""
+
+
+def plan_update(snapshot: SliceSnapshot, family: SliceFamily) -> Outcome:
+    """The next writes of an update; some old revision has replicas."""
+    unsettled = _unsettled(snapshot, family)
+    if unsettled is not None:
+        return (), Waiting(f"the scaler of role {unsettled}")
+    baseline = _baseline(snapshot, family)
+    creates = _creates(snapshot, family)
+    if baseline or creates:
+        return (*baseline, *creates), None
+    waiting = _waiting(snapshot, family.new)
+    if waiting is not None:
+        return (), waiting
+    step = rolling_step(wanted=_wanted(snapshot, family), revisions=old_revisions(family))
+    if step is None:
+        return (), Waiting("room: no role may be scaled up or down within its budgets")
+    return _perform(snapshot, family, step), None
+
+
+def _unsettled(snapshot: SliceSnapshot, family: SliceFamily) -> str | None:
+    """A role with nothing to go by: no scaler yet, and no LeaderWorkerSet whose replicas count."""
+    present = family.new.keys() | {role for roles in family.old.values() for role in roles}
+    for role in snapshot.ds.spec.roles:
+        settled = scaling.is_settled(role, scalers=snapshot.scalers)
+        if not settled and role.name not in present:
+            return role.name
+    return None
+
+
+def _baseline(snapshot: SliceSnapshot, family: SliceFamily) -> tuple[Action, ...]:
+    """What each old LeaderWorkerSet has now, noted on it before anything moves.
+
+    At a start it is overwritten; later only what is not noted yet is (the set went back to a
+    revision that still runs). On a revision that is wanted again the old note would mislead the
+    next update.
+    """
+    starts = not family.new
+    noted = [
+        leaderworkersets.note_initial(snapshot, held, replicas=held.replicas)
+        for roles in family.old.values()
+        for held in roles.values()
+        if held.initial is None or (starts and held.initial != held.replicas)
+    ]
+    taken = [
+        leaderworkersets.note_initial(snapshot, held, replicas=None)
+        for held in family.new.values()
+        if held.initial is not None
+    ]
+    return (*taken, *noted)
+
+
+def _creates(snapshot: SliceSnapshot, family: SliceFamily) -> tuple[Action, ...]:
+    """The roles that the wanted revision lacks, with nothing running yet."""
+    missing = [role for role in snapshot.ds.spec.roles if may_create(snapshot, family, role)]
+    note = f"Started rolling update to revision {snapshot.key}"
+    started = Emit(reference(snapshot.ds), EventType.NORMAL, "RollingUpdateStarted", "Update", note)
+    first = None if family.new else started
+    return tuple(
+        leaderworkersets.create(snapshot, role, replicas=0, event=None if number else first)
+        for number, role in enumerate(missing)
+    )
+
+
+def may_create(snapshot: SliceSnapshot, family: SliceFamily, role: Role) -> bool:
+    """Whether a role of the wanted revision is missing, and nothing stands where it would be."""
+    name = leaderworkersets.wanted_name(snapshot, role.name)
+    blocked = name in family.ending or any(name == taken for _, taken in snapshot.foreign)
+    return role.name not in family.new and not blocked
+
+
+def _waiting(snapshot: SliceSnapshot, new: Mapping[str, RoleSet]) -> Waiting | None:
+    """The first role of the wanted revision that is not there, or not ready, as a whole."""
+    for role in snapshot.ds.spec.roles:
+        held = new.get(role.name)
+        if held is None:
+            name = leaderworkersets.wanted_name(snapshot, role.name)
+            return Waiting(f"role {role.name}: LeaderWorkerSet {name} cannot be made yet")
+        if held.ready != held.replicas:
+            text = (
+                f"role {role.name} of revision {snapshot.key}:"
+                f" {held.ready} of {held.replicas} replicas ready"
+            )
+            return Waiting(text, _unready_since(held))
+    return None
+
+
+def _unready_since(held: RoleSet) -> float | None:
+    """Since when the LeaderWorkerSet says that it is not available."""
+    conditions = {one.type: one for one in held.lws.status.conditions}
+    available = conditions.get("Available")
+    progressing = conditions.get("Progressing")
+    moment = held.lws.metadata.creation_timestamp
+    if available is not None and available.status == "False":
+        moment = available.last_transition_time
+    elif progressing is not None and progressing.status == "True":
+        moment = progressing.last_transition_time
+    try:
+        return parse_time(moment)
+    except ValueError:
+        return None
+
+
+def _wanted(snapshot: SliceSnapshot, family: SliceFamily) -> dict[str, Wanted]:
+    revisions = old_revisions(family)
+    return {
+        role.name: _wanted_of(snapshot, role, held=family.new[role.name], revisions=revisions)
+        for role in snapshot.ds.spec.roles
+    }
+
+
+def _wanted_of(
+    snapshot: SliceSnapshot, role: Role, *, held: RoleSet, revisions: list[OldRevision]
+) -> Wanted:
+    new = held.replicas
+    present = max(initial_old_replicas(role.name, revisions), new)
+    target = scaling.target(role, scalers=snapshot.scalers, present=present)
+    if role.is_external:
+        target = target_while_draining(target=target, new=new)
+    return Wanted(target=target, new=new, budgets=scaling.budgets(role, target=target))
+
+
+def _perform(snapshot: SliceSnapshot, family: SliceFamily, step: RollingStep) -> tuple[Action, ...]:
+    by_name = {generation_name(one): roles for one, roles in family.old.items()}
+    ups = [
+        leaderworkersets.scale(snapshot, family.new[growth.role], replicas=growth.after)
+        for growth in step.up
+    ]
+    downs = [
+        leaderworkersets.scale(snapshot, by_name[drain.revision][drain.role], replicas=drain.after)
+        for drain in step.down
+    ]
+    return (*ups, *downs)
