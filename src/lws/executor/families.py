@@ -205,8 +205,10 @@ class Families:
         lws = meta.labels.get(names.NAME, "")
         index = names.ordinal(meta.name)
         self._wake_set(SetKey(meta.namespace, lws))
-        if meta.name != lws and index is not None:
-            self._wake_group(GroupKey(meta.namespace, lws, index))
+        if self._started and index is not None and meta.name == names.leader_pod_name(lws, index):
+            key = GroupKey(meta.namespace, lws, index)
+            self._moved(key, lambda found: found)
+            self._wake_group(key)
 
     def _on_revision(self, change: Change[ControllerRevision]) -> None:
         recorded = change.new or change.old

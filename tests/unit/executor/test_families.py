@@ -1,0 +1,96 @@
+"""Which changes of the caches become news of a set and of its groups."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from lws.api import names
+from lws.api.core import Service, decode_service
+from lws.executor.caches import Caches, make_caches
+from lws.executor.families import Families, GroupKey, SetKey
+from lws.runtime.clock import VirtualClock
+from lws.runtime.informer import Informer
+from lws.runtime.metrics import Metrics
+from tests.unit.planner.pods.worlds import NAMESPACE, a_pod, a_set, encoded
+
+SET = SetKey(NAMESPACE, "lws")
+GROUP = GroupKey(NAMESPACE, "lws", 0)
+
+
+@dataclass
+class World:
+    """Caches without a server, and what was woken by what they were told."""
+
+    caches: Caches = field(
+        default_factory=lambda: make_caches(object(), VirtualClock(), Metrics())  # type: ignore[arg-type]
+    )
+    woken: list[object] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.families = Families(
+            self.caches, wake_set=self.woken.append, wake_group=self.woken.append
+        )
+
+    def put(self, informer: Informer[Any], thing: Any) -> None:
+        """An event brought it."""
+        informer._reflection.present(thing)
+
+    def remove(self, informer: Informer[Any], thing: Any) -> None:
+        """An event said that it is gone."""
+        informer._reflection.absent(thing)
+
+    def foreign(self) -> tuple[str, ...]:
+        """What stands in the way of the group."""
+        [facts] = self.families.facts(SET)
+        return facts.foreign
+
+
+@pytest.fixture
+def world() -> World:
+    """A set with the leader of its one group, of a subdomain of its own."""
+    world = World()
+    world.put(world.caches.sets, a_set())
+    unique = {names.SUBDOMAIN_POLICY: "UniquePerReplica", names.SIZE: "1"}
+    world.put(world.caches.pods, a_pod(annotations=unique))
+    world.families.start()
+    world.woken.clear()
+    return world
+
+
+def a_service(name: str = "lws-0", *, owner: str) -> Service:
+    kind = "Pod" if owner == "lws-0-uid" else "Gateway"
+    document = {
+        "metadata": {
+            "name": name,
+            "namespace": NAMESPACE,
+            "uid": f"{name}-service-uid",
+            "resourceVersion": "7",
+            "labels": {names.NAME: "lws"},
+            "ownerReferences": [{"kind": kind, "name": name, "uid": owner, "controller": True}],
+        }
+    }
+    return decode_service(encoded(document))
+
+
+def test_a_foreign_service_of_a_group_is_news_when_it_comes_and_when_it_goes(world: World) -> None:
+    foreign = a_service(owner="somebody")
+    world.put(world.caches.services, foreign)
+    assert world.foreign() == ("Service lws-0",)
+    assert {SET, GROUP} <= set(world.woken)
+    world.woken.clear()
+    world.remove(world.caches.services, foreign)
+    assert world.foreign() == ()
+    assert {SET, GROUP} <= set(world.woken)
+
+
+def test_a_groups_own_service_is_in_nobodys_way(world: World) -> None:
+    world.put(world.caches.services, a_service(owner="lws-0-uid"))
+    assert world.foreign() == ()
+    assert GROUP in world.woken
+
+
+def test_a_service_of_another_name_wakes_its_set_only(world: World) -> None:
+    world.put(world.caches.services, a_service("other-0", owner="somebody"))
+    assert world.woken == [SET]
+    assert world.foreign() == ()
