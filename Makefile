@@ -29,7 +29,7 @@ controlplane: ## build what is missing of the real control plane
 	./hack/controlplane/build.sh
 
 demo: setup controlplane ## a LeaderWorkerSet's life on a real control plane, in two minutes
-	$(BIN)/python -m benchmarks.demo
+	$(BIN)/python -m demo
 
 bench: setup controlplane ## figures: time, CPU, memory, requests
 	$(BIN)/python -m benchmarks.run

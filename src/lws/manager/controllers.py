@@ -1,5 +1,6 @@
 """The LeaderWorkerSet controllers, wired."""
 
+from contextlib import suppress
 from typing import Any
 
 from lws.base.clock import Clock
@@ -12,6 +13,7 @@ from lws.executor.families import Families, GroupKey, SetKey
 from lws.executor.foreign import ForeignObjects
 from lws.executor.observe import Observer
 from lws.executor.perform import Performer
+from lws.manager.loops import Loops
 from lws.runtime.controller import Controller
 from lws.runtime.events import EventRecorder
 from lws.runtime.guard import Guard
@@ -59,7 +61,7 @@ class LeaderWorkerSetControllers:
             observer=observer, performer=performer, foreign=foreign, clock=clock
         )
         group = GroupController(families=self._families, performer=performer, client=client)
-        self._set_loop = Controller(
+        set_loop = Controller(
             name="leaderworkerset",
             queue=self._sets,
             reconcile=self._leaderworkerset.reconcile,
@@ -69,7 +71,7 @@ class LeaderWorkerSetControllers:
             family_of=lambda key: family_of(key).key,
             metrics=metrics,
         )
-        self._group_loop = Controller(
+        group_loop = Controller(
             name="group",
             queue=self._groups,
             reconcile=group.reconcile,
@@ -79,7 +81,7 @@ class LeaderWorkerSetControllers:
             family_of=lambda key: group_family_of(key).key,
             metrics=metrics,
         )
-        self._running = False
+        self._loops = Loops(set_loop, group_loop)
 
     @property
     def informers(self) -> tuple[Informer[Any], ...]:
@@ -100,21 +102,19 @@ class LeaderWorkerSetControllers:
 
     def start(self, process: Process) -> None:
         """Act: once this process leads."""
-        self._running = True
         self._families.wake_all()
-        process.spawn("leaderworkerset controller", self._set_loop.run())
-        process.spawn("group controller", self._group_loop.run())
+        self._loops.start(process)
+
+    def abort(self) -> None:
+        """Act no more, at once: another process may lead from now on."""
+        self._loops.abort()
 
     async def stop(self) -> None:
         """Finish the passes in flight, then leave nothing that another controller cannot read."""
-        if not self._running:
+        await self._loops.stop()
+        if not self._loops.may_act:
             return
-        self._set_loop.stop()
-        self._group_loop.stop()
         for lws in list(self._caches.sets.store.values()):
-            try:
-                await self._leaderworkerset.hand_over(
-                    SetKey(lws.metadata.namespace, lws.metadata.name)
-                )
-            except ClientError:  # the next leader closes it
-                continue
+            key = SetKey(lws.metadata.namespace, lws.metadata.name)
+            with suppress(ClientError):  # the next leader closes what we could not
+                await self._leaderworkerset.hand_over(key)

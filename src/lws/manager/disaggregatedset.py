@@ -21,6 +21,7 @@ from lws.executor.disaggregatedset.observe import DisaggregatedObserver
 from lws.executor.disaggregatedset.perform import DisaggregatedPerformer
 from lws.executor.disaggregatedset.reports import Reports
 from lws.executor.foreign import ForeignObjects
+from lws.manager.loops import Loops
 from lws.runtime.controller import Controller
 from lws.runtime.events import EventRecorder
 from lws.runtime.guard import Guard
@@ -83,7 +84,7 @@ class DisaggregatedSetControllers:
         one = SliceController(
             observer=observer, reports=reports, performer=performer, foreign=foreign
         )
-        self._set_loop = Controller(
+        set_loop = Controller(
             name="disaggregatedset",
             queue=self._sets,
             reconcile=whole.reconcile,
@@ -93,7 +94,7 @@ class DisaggregatedSetControllers:
             family_of=lambda key: set_family_of(key).key,
             metrics=metrics,
         )
-        self._slice_loop = Controller(
+        slice_loop = Controller(
             name="slice",
             queue=self._slices,
             reconcile=one.reconcile,
@@ -103,6 +104,7 @@ class DisaggregatedSetControllers:
             family_of=lambda key: slice_family_of(key).key,
             metrics=metrics,
         )
+        self._loops = Loops(set_loop, slice_loop)
 
     @property
     def informers(self) -> tuple[Informer[Any], ...]:
@@ -124,10 +126,12 @@ class DisaggregatedSetControllers:
     def start(self, process: Process) -> None:
         """Act: once this process leads."""
         self._families.wake_all()
-        process.spawn("disaggregatedset controller", self._set_loop.run())
-        process.spawn("slice controller", self._slice_loop.run())
+        self._loops.start(process)
+
+    def abort(self) -> None:
+        """Act no more, at once: another process may lead from now on."""
+        self._loops.abort()
 
     async def stop(self) -> None:
-        """Start no more passes; those in flight end."""
-        self._set_loop.stop()
-        self._slice_loop.stop()
+        """Finish the passes in flight; nothing of theirs is half done."""
+        await self._loops.stop()

@@ -21,12 +21,12 @@ from lws.manager.disaggregatedset import DisaggregatedSetControllers
 from lws.manager.durations import parse_duration
 from lws.manager.settings import Settings
 from lws.runtime.certificates import CertificateFiles
-from lws.runtime.clock import RealClock
+from lws.runtime.clock import RealClock, unique_id
 from lws.runtime.election import LeaderElector
 from lws.runtime.events import EventRecorder
 from lws.runtime.logs import configure_logs
 from lws.runtime.metrics import Metrics
-from lws.runtime.process import Process, run
+from lws.runtime.process import Process, freeze_heap, run
 from lws.runtime.servers import Checks, Server, serve_health, serve_https, serve_metrics
 from lws.runtime.watchdog import LoopWatchdog
 from lws.webhooks.dispatch import handle
@@ -66,7 +66,7 @@ class Manager:
         self._connection = connection
         self._clock = clock
         self._metrics = Metrics()
-        self._identity = f"{platform.node()}_{int(clock.random() * 2**64):016x}"
+        self._identity = f"{platform.node()}_{unique_id(clock)}"
         self._liveness, self._readiness = Checks(), Checks()
 
     async def run(self) -> int:
@@ -99,7 +99,7 @@ class Manager:
             self._readiness.add(part.name, part.check)
             for informer in part.informers:
                 process.spawn(f"informer of {informer.resource.plural}", informer.run())
-        election = self._election(client)
+        election = self._election(client, controllers)
         for part in controllers:
             process.on_stop(f"{part.name} controllers", part.stop)
         for name, recorder in recorders.items():
@@ -158,6 +158,7 @@ class Manager:
             await part.synced()
         for part in controllers:
             part.follow()
+        freeze_heap()
         if election is not None:
             await election.elected()
         for part in controllers:
@@ -216,7 +217,15 @@ class Manager:
         )
         process.spawn("health server", server.run())
 
-    def _election(self, client: KubernetesClient) -> LeaderElector | None:
+    def _election(
+        self,
+        client: KubernetesClient,
+        controllers: Sequence[LeaderWorkerSetControllers | DisaggregatedSetControllers],
+    ) -> LeaderElector | None:
+        def stop_acting() -> None:
+            for part in controllers:
+                part.abort()
+
         election = self._configuration.leader_election
         if not election.leader_elect:
             return None
@@ -231,5 +240,6 @@ class Manager:
             lease_seconds=parse_duration(election.lease_duration),
             renew_seconds=parse_duration(election.renew_deadline),
             retry_seconds=parse_duration(election.retry_period),
+            on_stopped=stop_acting,
             metrics=self._metrics,
         )

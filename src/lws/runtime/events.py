@@ -28,6 +28,7 @@ log = structlog.get_logger(__name__)
 SERIES_PATCH_SECONDS = 300.0  # a repeat is told at most so often
 SERIES_FORGOTTEN_SECONDS = 360.0  # after so long without a repeat, it is another event
 HOUSEKEEPING_SECONDS = 30.0
+NOTES_MAX = 10  # so many of one kind tell their own note; the rest are counted in the last one
 PENDING_MAX = 1000
 SERIES_MAX = 10_000
 ATTEMPTS_MAX = 5
@@ -66,12 +67,19 @@ class Event:
     note: str
 
 
-Identity = tuple[str, str, str, str]
+Kind = tuple[str, str, str, str]
+"""What happens to whom; its notes tell one time from another."""
+Identity = tuple[str, str, str, str, str]
+
+
+def kind_of(event: Event) -> Kind:
+    """Events that are equal in this differ in their notes alone."""
+    return event.regarding.uid, event.type, event.reason, event.action
 
 
 def identity_of(event: Event) -> Identity:
-    """Events that are equal in this are one event that repeats; the note may differ."""
-    return event.regarding.uid, event.type, event.reason, event.action
+    """Events that are equal in this are one event that repeats."""
+    return (*kind_of(event), event.note)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -108,14 +116,15 @@ class EventRecorder:
         self._instance = instance[:WORD_CHARACTERS_MAX]
         self._metrics = metrics or Metrics()
         self._series: dict[Identity, _Series] = {}
+        self._notes: dict[Kind, list[str]] = {}  # of the series above, the latest last
         self._pending: deque[_Series] = deque()
         self._wake = asyncio.Event()
         self._last_stamp = 0
 
     def emit(self, event: Event) -> None:
-        """Write it now, or count it if it is a repeat."""
-        identity = identity_of(event)
-        known = self._series.pop(identity, None)
+        """Write it now, or count it if it is a repeat, or one of very many of its kind."""
+        identity = self._identity(event)
+        known = self._take(identity)
         now, monotonic = self._clock.now(), self._clock.monotonic()
         if known is not None and monotonic - known.last_monotonic < SERIES_FORGOTTEN_SECONDS:
             known.count += 1
@@ -130,8 +139,29 @@ class EventRecorder:
             )
             self._enqueue(known)
         self._series[identity] = known  # at the end: the map is in the order of the last repeat
+        self._notes.setdefault(identity[:4], []).append(identity[4])
         if len(self._series) > SERIES_MAX:
-            del self._series[next(iter(self._series))]
+            self._take(next(iter(self._series)))
+
+    def _identity(self, event: Event) -> Identity:
+        """Its own, or that of the last of its kind where there are many already.
+
+        A hundred groups that are made say what ten say; the note of each costs a write.
+        """
+        kind = kind_of(event)
+        notes = self._notes.get(kind, [])
+        is_one_of_many = len(notes) >= NOTES_MAX and event.note not in notes
+        return (*kind, notes[-1] if is_one_of_many else event.note)
+
+    def _take(self, identity: Identity) -> _Series | None:
+        """Take a series out of those that are remembered."""
+        series = self._series.pop(identity, None)
+        if series is not None:
+            notes = self._notes[identity[:4]]
+            notes.remove(identity[4])
+            if not notes:
+                del self._notes[identity[:4]]
+        return series
 
     async def run(self) -> None:
         """Write what is emitted, until cancelled; then `flush` writes the rest."""
@@ -166,7 +196,7 @@ class EventRecorder:
         self._metrics.events_dropped.labels(why).inc()
         identity = identity_of(series.event)
         if not series.name and self._series.get(identity) is series:
-            del self._series[identity]  # never tried: the next one is a first one again
+            self._take(identity)  # never tried: the next one is a first one again
 
     async def _write_all_forever(self) -> None:
         while True:
@@ -186,7 +216,7 @@ class EventRecorder:
             has_news = series.count > series.written
             is_over = now - series.last_monotonic >= SERIES_FORGOTTEN_SECONDS
             if is_over:
-                del self._series[identity]
+                self._take(identity)
             if has_news and (is_over or now - series.written_monotonic >= SERIES_PATCH_SECONDS):
                 self._enqueue(series)
 

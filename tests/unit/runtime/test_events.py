@@ -87,8 +87,8 @@ async def test_a_first_event_is_written_at_once_and_whole() -> None:
 
 async def test_repeats_are_counted_and_told_once_in_five_minutes() -> None:
     world = World()
-    for number in range(590):
-        world.recorder.emit(event(f"attempt {number}"))
+    for _ in range(590):
+        world.recorder.emit(event())
         await world.clock.run_for(1)
     assert world.verbs() == ["create", "patch"]
     assert world.requests[1].path.endswith(world.body(0)["metadata"]["name"])
@@ -129,7 +129,28 @@ async def test_other_reasons_and_other_objects_are_other_events() -> None:
     for one in (event(), event(reason="Deleted"), event(name="other"), event("other note")):
         world.recorder.emit(one)
     await world.clock.settle()
-    assert world.verbs() == ["create"] * 3
+    assert world.verbs() == ["create"] * 4
+
+
+async def test_of_very_many_that_differ_in_their_notes_ten_are_told_and_the_rest_counted() -> None:
+    world = World()
+    for number in range(100):
+        world.recorder.emit(event(f"made {number}"))
+        await world.clock.settle()
+    assert world.verbs() == ["create"] * 10
+    await world.recorder.flush()
+    assert world.verbs() == ["create"] * 10 + ["patch"]
+    assert world.body()["series"]["count"] == 91
+
+
+async def test_a_kind_of_event_that_has_ended_tells_its_notes_anew() -> None:
+    world = World()
+    for number in range(20):
+        world.recorder.emit(event(f"made {number}"))
+    await world.clock.run_for(800)
+    world.recorder.emit(event("made 20"))
+    await world.clock.settle()
+    assert world.body()["note"] == "made 20"
 
 
 async def test_names_are_unique_also_within_one_moment_and_never_too_long() -> None:

@@ -1,0 +1,1 @@
+"""`make demo`: a LeaderWorkerSet's life, told step by step and checked as it is told."""
