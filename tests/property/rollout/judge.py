@@ -189,7 +189,11 @@ def left_standing(scene: Scene) -> list[str]:
 
 
 def faults_at_rest(world: World, state: State) -> list[str]:
-    """What is wrong with a world in which nobody has anything left to do."""
+    """What is wrong with a world in which nobody has anything left to do.
+
+    An update need not end if as many groups are lost for ever as the budget allows in flight, or
+    more than may be unavailable and no ready group can be spared.
+    """
     config, spec = state.config, state.spec
     if spec.on_delete:
         return ["at rest: OnDelete"]
@@ -199,22 +203,20 @@ def faults_at_rest(world: World, state: State) -> list[str]:
         return ["at rest: replicas out of bounds"]
     if config.paused:
         return []
-    lost, lost_surge = _lost_for_ever(world, state)
-    both = lost + lost_surge
-    if both >= budget(config) or (lost_surge and both > config.unavailable):
+    lost = _lost_for_ever(world, state)
+    ready = sum(is_ready(code) for code in state.groups)
+    if lost >= budget(config) or (lost > config.unavailable and ready <= floor(config)):
         return []
-    return list(_unfinished(world, state, both))
+    return list(_unfinished(world, state, lost))
 
 
-def _lost_for_ever(world: World, state: State) -> tuple[int, int]:
-    """How many groups can never be ready at the revision that they should have, and how many of
-    the surge. With the latter availability is bought: if some fail it needs room for all lost."""
+def _lost_for_ever(world: World, state: State) -> int:
+    """How many groups, of the surge too, can never be ready at the revision they should have."""
     config = state.config
-    held, most = min(config.partition, config.replicas), config.replicas + config.surge
-    lost = [(o, key_of(state.groups[o])) in world.broken for o in range(held)]
-    lost += [(o, config.wanted) in world.broken for o in range(held, config.replicas)]
-    surge = [(o, config.wanted) in world.broken for o in range(config.replicas, most)]
-    return sum(lost), sum(surge)
+    return sum(
+        (o, config.wanted if o >= config.partition else key_of(state.groups[o])) in world.broken
+        for o in range(config.replicas + config.surge)
+    )
 
 
 def _unfinished(world: World, state: State, lost: int) -> Iterator[str]:
