@@ -102,7 +102,7 @@ def _rollout(snapshot: LeaderWorkerSetSnapshot, step: RevisionStep) -> tuple[Act
     """Step 5 and 6: one apply, or some deletions, or nothing."""
     lws = snapshot.lws
     if snapshot.statefulset is None:
-        first = leader.first_rollout(lws, key=step.key)
+        first = leader.first_rollout(snapshot, key=step.key)
         note = f"Created leader statefulset {lws.metadata.name}"
         return (
             _apply(snapshot, first, verb="Create", reason="FailedCreate"),

@@ -46,11 +46,16 @@ def standing(snapshot: LeaderWorkerSetSnapshot) -> LeaderStatefulSet:
     )
 
 
-def first_rollout(lws: LeaderWorkerSet, *, key: RevisionKey) -> SetRollout:
-    """Created: as many groups as asked for, whatever the surge, and the spec's partition."""
-    return SetRollout(
-        replicas=replicas_of(lws), partition=partition_of(lws), on_delete=False, key=key
-    )
+def first_rollout(snapshot: LeaderWorkerSetSnapshot, *, key: RevisionKey) -> SetRollout:
+    """Created: as many groups as asked for, whatever the surge, and the spec's partition.
+
+    Leaders of another revision that are there already (their StatefulSet was deleted and left
+    them) are held back, or its controller would replace them with no pacing.
+    """
+    replicas, partition = replicas_of(snapshot.lws), partition_of(snapshot.lws)
+    if any(facts.key not in (None, key) for facts in snapshot.groups):
+        partition = max(partition, replicas)
+    return SetRollout(replicas=replicas, partition=partition, on_delete=False, key=key)
 
 
 def body(snapshot: LeaderWorkerSetSnapshot, rollout: SetRollout) -> dict[str, Any]:
