@@ -19,6 +19,12 @@ class PatchError(LwsError):
         self.code = code
         self.detail = detail or message
 
+    @property
+    def reason(self) -> str:
+        """The Status's reason; a 500 of a patch has none."""
+        reasons = {400: "BadRequest", 413: "RequestEntityTooLarge", 422: "Invalid"}
+        return reasons.get(self.code, "")
+
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
