@@ -116,7 +116,8 @@ def _progress(snapshot: SetSnapshot) -> str:
     index = min(reports)
     words = "; ".join(_words(reports[index], now=snapshot.now))
     where = f"slice {index}: " if snapshot.ds.spec.slices > 1 else ""
-    others = f" (and {len(reports) - 1} other slices)" if len(reports) > 1 else ""
+    more = len(reports) - 1
+    others = f" (and {more} other slice{'s' if more > 1 else ''})" if more else ""
     return f"{_ROLLING[1]}; {where}{words}{others}"
 
 
