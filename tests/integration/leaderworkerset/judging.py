@@ -8,7 +8,6 @@ from collections.abc import Mapping
 
 from harness import pods
 from harness.kube import Json
-from harness.watching import Invariant
 from tests.integration.leaderworkerset.manifests import PREFIX
 
 _NAME, _GROUP, _WORKER, _KEY = (
@@ -28,22 +27,33 @@ def leaders(live: Mapping[str, Json], name: str) -> dict[int, Json]:
 
 def ready_groups(live: Mapping[str, Json], name: str) -> set[int]:
     """Groups of which every pod is there and ready."""
+    return whole_groups({key: pod for key, pod in live.items() if pods.is_ready(pod)}, name)
+
+
+def whole_groups(live: Mapping[str, Json], name: str) -> set[int]:
+    """Groups of which every pod is there, of one revision, and none is being deleted."""
     return {group for group, leader in leaders(live, name).items() if _is_whole(live, leader, name)}
 
 
-def bounds(name: str, *, floor: int, ceiling: int | None) -> Invariant:
-    """At least `floor` groups ready, at most `ceiling` groups there."""
+class Bounds:
+    """An invariant: at least `floor` groups ready, at most `ceiling` there; and what was reached."""
 
-    def problem(live: Mapping[str, Json]) -> str | None:
-        ready = ready_groups(live, name)
-        if len(ready) < floor:
-            return f"only groups {sorted(ready)} ready, the floor is {floor}"
-        there = leaders(live, name)
-        if ceiling is not None and len(there) > ceiling:
-            return f"groups {sorted(there)} are there, the ceiling is {ceiling}"
+    def __init__(self, name: str, *, floor: int, ceiling: int | None) -> None:
+        self._name, self._floor, self._ceiling = name, floor, ceiling
+        self.fewest_ready: int | None = None
+        self.most_there = 0
+
+    def __call__(self, live: Mapping[str, Json]) -> str | None:
+        """What is wrong with the pods that there are now."""
+        ready, there = ready_groups(live, self._name), leaders(live, self._name)
+        fewest = self.fewest_ready
+        self.fewest_ready = len(ready) if fewest is None else min(fewest, len(ready))
+        self.most_there = max(self.most_there, len(there))
+        if len(ready) < self._floor:
+            return f"only groups {sorted(ready)} ready, the floor is {self._floor}"
+        if self._ceiling is not None and len(there) > self._ceiling:
+            return f"groups {sorted(there)} are there, the ceiling is {self._ceiling}"
         return None
-
-    return problem
 
 
 def _is(pod: Json, name: str) -> bool:
@@ -52,16 +62,13 @@ def _is(pod: Json, name: str) -> bool:
 
 
 def _is_whole(live: Mapping[str, Json], leader: Json, name: str) -> bool:
-    if not pods.is_ready(leader):
-        return False
     labels, size = leader["metadata"]["labels"], int(leader["metadata"]["annotations"][_SIZE])
-    workers = [
+    members = [
         pod
         for pod in live.values()
         if _is(pod, name)
         and pod["metadata"]["labels"].get(_GROUP) == labels[_GROUP]
-        and pod["metadata"]["labels"].get(_WORKER) != "0"
         and pod["metadata"]["labels"].get(_KEY) == labels[_KEY]
-        and pods.is_ready(pod)
+        and "deletionTimestamp" not in pod["metadata"]
     ]
-    return len(workers) >= size - 1
+    return leader in members and len(members) >= size

@@ -42,11 +42,21 @@ def leader_worker_set(
 
 
 def pods_of(
-    *, image: str = IMAGE, size: int | None = None, hold: bool = False, claims: bool = False
+    *,
+    image: str = IMAGE,
+    size: int | None = None,
+    hold: bool = False,
+    ready_after: str | None = None,
+    claims: bool = False,
 ) -> Json:
-    """A leaderWorkerTemplate; `hold`: a leader starts only when a test releases its group."""
+    """A leaderWorkerTemplate.
+
+    `hold`: a leader starts only when a test releases its group; `ready_after`: it runs at once and
+    is ready that much later.
+    """
+    slow = {kwok.HOLD: "yes" if hold else None, kwok.READY_AFTER: ready_after}
     template: Json = {
-        "leaderTemplate": _pod(image, {kwok.HOLD: "yes" if hold else None}),
+        "leaderTemplate": _pod(image, slow),
         "workerTemplate": _pod(image, {}),
     }
     if size is not None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.integration.leaderworkerset.manifests import pods_in
+from tests.integration.leaderworkerset.manifests import NAME, PREFIX, pods_in, pods_of
 from tests.integration.leaderworkerset.worlds import World
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(300), pytest.mark.both_gates]
@@ -44,7 +44,7 @@ def test_a_bad_revision_takes_no_more_groups_than_the_budget_and_the_fix_ends_it
     world.create(replicas=4, unavailable=2)
     with world.watched(floor=2, ceiling=4) as seen:
         world.push("serve:bad", hold=True)
-        world.until(lambda: world.groups_of("serve:bad") == {2, 3}, what="two groups are taken")
+        world.until(lambda: world.taken("serve:bad") == {2, 3}, what="two groups are taken")
         world.rest()
         assert world.groups_of("serve:bad") == {2, 3}
         world.push("serve:2")
@@ -75,19 +75,27 @@ def test_a_surge_group_that_never_starts_does_not_stop_the_update(world: World) 
     assert seen.creations() == seen.deletions() == pods_in(range(4))
 
 
-def test_a_surge_group_that_the_quota_has_no_room_for_does_not_stop_the_update(
-    world: World,
-) -> None:
-    world.create(replicas=3, surge=1, unavailable=1)
-    quota = {
-        "apiVersion": "v1",
-        "kind": "ResourceQuota",
-        "metadata": {"name": "full"},
-        "spec": {"hard": {"pods": "6"}},
-    }
-    world.kube.create(quota, world.namespace)
-    with world.watched(floor=2, ceiling=4) as seen:
-        world.push("serve:2")
+def test_a_surge_group_for_which_there_is_no_node_does_not_stop_the_update(world: World) -> None:
+    """One pod a node and as many groups as nodes: what is freed may go to the surge group."""
+    nodes = len(world.plane.nodes)
+    world.create(replicas=nodes, size=1, surge=1, unavailable=1, ready=False)
+    template = pods_of(image="serve:0")
+    template["leaderTemplate"]["spec"]["affinity"] = _NODE_OF_ITS_OWN
+    world.change({"leaderWorkerTemplate": template})
+    world.settle()
+    with world.watched(floor=nodes - 1, ceiling=nodes + 1) as seen:
+        world.push("serve:2", size=1)
         world.settle()
-    assert seen.deletions() - pods_in([3]) == pods_in(range(3))
-    assert world.images() == {"serve:2": 6}
+    assert seen.creations() == seen.deletions() == pods_in(range(nodes + 1), size=1)
+
+
+_NODE_OF_ITS_OWN = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {
+                "topologyKey": "kubernetes.io/hostname",
+                "labelSelector": {"matchLabels": {f"{PREFIX}name": NAME}},
+            }
+        ]
+    }
+}

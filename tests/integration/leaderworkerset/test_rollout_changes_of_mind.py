@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness import pods
 from tests.integration.leaderworkerset.manifests import pods_in
 from tests.integration.leaderworkerset.worlds import World
 
@@ -13,7 +14,7 @@ def test_a_second_update_in_mid_update_with_surge_stays_within_the_budgets(world
     with world.watched(floor=3, ceiling=5) as seen:
         world.push("serve:2", hold=True)
         world.until(
-            lambda: world.groups_of("serve:2") == {1, 2, 3, 4} and {3, 4} <= world.ready(),
+            lambda: world.taken("serve:2") == {1, 2, 3, 4} and {3, 4} <= world.ready(),
             what="two groups are updated and two are on their way",
             meanwhile=world.releasing(3, 4),
         )
@@ -29,7 +30,7 @@ def test_a_second_update_frees_the_groups_that_the_first_one_broke(world: World)
     with world.watched(floor=3, ceiling=5) as seen:
         world.push("serve:2", hold=True)
         world.until(
-            lambda: world.groups_of("serve:2") == {1, 2, 3, 4} and {3, 4} <= world.ready(),
+            lambda: world.taken("serve:2") == {1, 2, 3, 4} and {3, 4} <= world.ready(),
             what="two groups are updated and two are stuck",
             meanwhile=world.releasing(3, 4),
         )
@@ -46,7 +47,7 @@ def test_back_to_the_old_template_gives_the_old_key_and_leaves_the_rest_alone(
     with world.watched(floor=3, ceiling=4) as seen:
         world.push("serve:2", hold=True)
         world.until(
-            lambda: world.groups_of("serve:2") == {2, 3} and 3 in world.ready(),
+            lambda: world.taken("serve:2") == {2, 3} and 3 in world.ready(),
             what="one group is updated and one is on its way",
             meanwhile=world.releasing(3),
         )
@@ -62,7 +63,7 @@ def test_back_from_a_bad_template_touches_only_what_it_has_taken(world: World) -
     first = world.keys()
     with world.watched(floor=2, ceiling=3) as seen:
         world.push("serve:bad", hold=True)
-        world.until(lambda: world.groups_of("serve:bad") == {2}, what="one group is taken")
+        world.until(lambda: world.taken("serve:bad") == {2}, what="one group is taken")
         world.push("serve:1")
         world.settle()
     assert seen.creations() == seen.deletions() == pods_in([2, 2])
@@ -83,7 +84,7 @@ def test_a_set_is_scaled_in_mid_update(
     world.create(replicas=4)
     with world.watched(floor=min(3, max(0, replicas - 1)), ceiling=max(4, replicas)) as seen:
         world.push("serve:2", hold=True)
-        world.until(lambda: world.groups_of("serve:2") == {3}, what="one group is on its way")
+        world.until(lambda: world.taken("serve:2") == {3}, what="one group is on its way")
         world.change({"replicas": replicas})
         world.settle(meanwhile=world.releasing(*range(6)))
     assert seen.creations() == pods_in(made)
@@ -128,8 +129,8 @@ def test_an_old_group_that_restarts_in_mid_update_comes_back_whole_and_old(world
     old = world.keys()
     with world.watched(floor=1, ceiling=3) as seen:
         world.push("serve:2", hold=True, size=3)
-        world.until(lambda: world.groups_of("serve:2") == {2}, what="one group is on its way")
-        world.kube.delete("pods", "sample-0-1", world.namespace)
+        world.until(lambda: world.taken("serve:2") == {2}, what="one group is on its way")
+        pods.fail_container(world.kube, world.namespace, "sample-0-1")
         world.until(
             lambda: seen.creations()["sample-0-1"] == 1 and 0 in world.ready(),
             what="group 0 is back",
@@ -165,7 +166,7 @@ def test_a_pause_in_mid_update_holds_the_groups_that_are_left(world: World) -> N
     world.create(replicas=3)
     with world.watched(floor=2, ceiling=3) as seen:
         world.push("serve:2", hold=True)
-        world.until(lambda: world.groups_of("serve:2") == {2}, what="one group is on its way")
+        world.until(lambda: world.taken("serve:2") == {2}, what="one group is on its way")
         world.change({"paused": True})
         world.until(lambda: 2 in world.ready(), what="it ends", meanwhile=world.releasing(2))
         world.rest()

@@ -3,6 +3,7 @@
 import pytest
 
 from harness.kube import Json
+from harness.waiting import eventually
 from tests.integration.leaderworkerset.manifests import PREFIX, leader_worker_set, pods_in
 from tests.integration.leaderworkerset.worlds import REVISIONS, SETS, World
 
@@ -50,7 +51,7 @@ def test_a_foreign_statefulset_of_our_name_is_told_and_left_alone(
     world.until(lambda: world.is_true("Conflict"), what="the conflict is told")
     assert "StatefulSet sample" in world.condition("Conflict")["message"]
     assert world.condition("Progressing")["reason"] == "StatefulSetConflict"
-    assert _warnings(world) == {"StatefulSetConflict"}
+    eventually(lambda: _warnings(world) == {"StatefulSetConflict"}, what="one warning")
     world.rest()
     found = world.kube.get("statefulsets", "sample", world.namespace)["metadata"]
     assert found["uid"] == foreign["uid"]
@@ -69,7 +70,7 @@ def test_a_foreign_service_of_our_name_is_told_and_left_alone(
     world.create(replicas=2, ready=False)
     world.until(lambda: world.is_true("Conflict"), what="the conflict is told")
     assert "Service sample" in world.condition("Conflict")["message"]
-    assert _warnings(world) == {"ObjectConflict"}
+    eventually(lambda: _warnings(world) == {"ObjectConflict"}, what="one warning")
     world.rest()
     found = world.kube.get("services", "sample", world.namespace)["metadata"]
     assert found["resourceVersion"] == foreign["resourceVersion"]
@@ -125,7 +126,10 @@ def test_a_foreground_deletion_ends_and_makes_nothing(world: World, mid_update: 
     world.create(replicas=3, surge=1)
     if mid_update:
         world.push("serve:2", hold=True)
-        world.until(lambda: world.groups_of("serve:2") == {2, 3}, what="the update runs")
+        world.until(
+            lambda: world.taken("serve:2") == {2, 3},
+            what="the update runs",
+        )
     there = world.pods.live()
     with world.watched() as seen:
         world.delete(propagation="Foreground")

@@ -22,8 +22,9 @@ def test_a_first_create_with_partition_and_surge_makes_no_extra_groups(world: Wo
 def test_kubectl_scales_a_set_up_down_and_to_nothing(world: World) -> None:
     world.create(replicas=2)
     for replicas in (4, 1, 0, 2):
-        with world.watched(floor=min(replicas, 1) and 1, ceiling=max(4, replicas)) as seen:
-            before = set(world.leaders())
+        before = set(world.leaders())
+        fewer, more = sorted((len(before), replicas))
+        with world.watched(floor=fewer, ceiling=more) as seen:
             world.plane.kubectl(
                 "scale", "lws/sample", f"--replicas={replicas}", "-n", world.namespace
             )

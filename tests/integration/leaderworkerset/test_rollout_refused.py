@@ -86,7 +86,6 @@ def _refused_for_long(world: World, words: str, *, active: int) -> None:
     """It is told at once, and asked again seldom; no second revision is made."""
     with world.counting() as count:
         world.until(lambda: _is_told(world, words), what="the refusal is told")
-        world.rest(seconds=0)
         world.until(lambda: len(_applies(world, count)) >= 3, what="it was tried again")
         requests = [r for r in count.requests if r.namespace == world.namespace]
         tries = _applies(world, count)

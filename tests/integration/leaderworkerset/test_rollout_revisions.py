@@ -71,7 +71,8 @@ def test_a_revision_deleted_by_hand_comes_back_with_its_key_and_rolls_nothing(
             lambda: world.revisions()[key]["metadata"]["uid"] != old["uid"], what="it is back"
         )
         world.settle()
-        assert not seen.creations()
+    assert not seen.creations()
+    with world.watched(floor=1, ceiling=2) as seen:
         _update(world, "serve:2")
         assert _update(world, "serve:1") == key
     assert seen.creations() == pods_in([0, 0, 1, 1])
@@ -81,7 +82,7 @@ def test_all_revisions_deleted_in_mid_update_stop_nothing(world: World) -> None:
     world.create(replicas=3)
     with world.watched(floor=2, ceiling=3) as seen:
         world.push("serve:2", hold=True)
-        world.until(lambda: world.groups_of("serve:2") == {2}, what="one group is on its way")
+        world.until(lambda: world.taken("serve:2") == {2}, what="one group is on its way")
         world.until(lambda: len(world.revisions()) == 2, what="two revisions")
         for revision in world.revisions().values():
             world.kube.delete(REVISIONS, revision["metadata"]["name"], world.namespace)

@@ -2,12 +2,14 @@
 
 import pytest
 
+from harness.kube import Json
 from harness.nodes import RACK
-from tests.integration.leaderworkerset.manifests import leader_worker_set, pods_in
+from tests.integration.leaderworkerset.manifests import PREFIX, pods_in, pods_of
 from tests.integration.leaderworkerset.worlds import SETS, World
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(300), pytest.mark.both_gates]
 
+_NODE = "kubernetes.io/hostname"
 _BUDGETS = {  # maxSurge, maxUnavailable, groups added, groups that may be missing
     "default": (None, None, 0, 1),
     "surge 1": (1, 0, 1, 0),
@@ -27,9 +29,11 @@ def test_an_update_replaces_every_group_once_within_its_budgets(
     world.create(replicas=4, surge=surge, unavailable=unavailable)
     old = set(world.keys().values())
     with world.watched(floor=4 - missing, ceiling=4 + added) as seen:
-        world.push("serve:2")
+        world.push("serve:2", ready_after="1s")
         world.settle()
     assert seen.creations() == seen.deletions() == pods_in(range(4 + added))
+    assert seen.bounds.fewest_ready == 4 - missing, "the budget is used"
+    assert seen.bounds.most_there == 4 + added
     assert world.images() == {"serve:2": 8}
     assert old.isdisjoint(world.keys().values())
 
@@ -56,34 +60,41 @@ def test_a_change_of_size_is_an_update(world: World, before: int, after: int) ->
 
 
 def test_an_exclusive_topology_that_is_added_is_a_paced_update(world: World) -> None:
-    world.create(replicas=3)
+    world.create(replicas=4, size=1)
     first = world.keys()
-    with world.watched(floor=2, ceiling=3) as seen:
-        world.annotate(exclusive_topology=RACK)
-        world.until(lambda: len(world.revisions()) == 2, what="a new revision")
-        world.settle()
-    assert seen.creations() == seen.deletions() == pods_in(range(3))
-    assert len(_racks(world)) == 3
-    with world.watched(floor=2, ceiling=3) as seen:
-        world.annotate(exclusive_topology=None)
-        world.until(lambda: len(world.revisions()) == 2, what="the old revision is back")
-        world.settle()
-    assert seen.creations() == seen.deletions() == pods_in(range(3))
+    with world.watched(floor=3, ceiling=4) as seen:
+        _place_by(world, _NODE)
+    assert seen.creations() == seen.deletions() == pods_in(range(4), size=1)
+    assert len(_nodes(world)) == 4
+    with world.watched(floor=3, ceiling=4) as seen:
+        _place_by(world, None)
+    assert seen.creations() == seen.deletions() == pods_in(range(4), size=1)
     assert world.keys() == first
 
 
-def _racks(world: World) -> set[str]:
-    """Where groups are; an AssertionError if a group is in two."""
-    rack_of = {
-        node["metadata"]["name"]: node["metadata"]["labels"][RACK]
-        for node in world.kube.items("nodes")
-    }
-    racks = {}
+def test_another_exclusive_topology_is_a_paced_update(world: World) -> None:
+    world.create(replicas=3, annotations={f"{PREFIX}exclusive-topology": RACK})
+    with world.watched(floor=2, ceiling=3) as seen:
+        _place_by(world, _NODE)
+    assert seen.creations() == seen.deletions() == pods_in(range(3))
+    assert len(_nodes(world)) == 3
+
+
+def _place_by(world: World, topology: str | None) -> None:
+    """Change the annotation, and wait for the update that this is."""
+    old = set(world.keys().values())
+    world.annotate(exclusive_topology=topology)
+    world.until(lambda: old.isdisjoint(world.keys().values()), what="no group is of the old key")
+    world.settle()
+
+
+def _nodes(world: World) -> set[str]:
+    """Where groups are; an AssertionError if one is on two nodes."""
+    nodes: dict[str, str] = {}
     for pod in world.pods.live().values():
-        group = pod["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/group-index"]
-        rack = rack_of[pod["spec"]["nodeName"]]
-        assert racks.setdefault(group, rack) == rack, f"group {group} is in two racks"
-    return set(racks.values())
+        group, node = pod["metadata"]["labels"][f"{PREFIX}group-index"], pod["spec"]["nodeName"]
+        assert nodes.setdefault(group, node) == node, f"group {group} is on two nodes"
+    return set(nodes.values())
 
 
 def test_what_is_no_template_updates_nothing(world: World) -> None:
@@ -103,14 +114,24 @@ def test_what_is_no_template_updates_nothing(world: World) -> None:
 
 
 def test_another_way_to_write_a_template_updates_nothing(world: World) -> None:
-    world.create(replicas=2)
-    same = leader_worker_set(replicas=2)["spec"]["leaderWorkerTemplate"]
-    for part in ("leaderTemplate", "workerTemplate"):
-        container = same[part]["spec"]["containers"][0]
-        container |= {"imagePullPolicy": "IfNotPresent", "env": [], "resources": {}}
-        same[part]["spec"]["restartPolicy"] = "Always"
+    first = _with_container(ports=[{"containerPort": 80}], resources={"limits": {"cpu": "1"}})
+    world.create(replicas=2, ready=False)
+    world.change({"leaderWorkerTemplate": first})
+    world.settle()
+    same = _with_container(
+        ports=[{"containerPort": 80, "protocol": "TCP"}],
+        resources={"limits": {"cpu": "1000m"}, "requests": {}},
+        env=[],
+    )
     with world.watched(floor=2, ceiling=2) as seen:
         world.change({"leaderWorkerTemplate": same})
         world.settle()
     assert not seen.creations()
     assert len(world.revisions()) == 1
+
+
+def _with_container(**fields: object) -> Json:
+    template = pods_of()
+    for part in ("leaderTemplate", "workerTemplate"):
+        template[part]["spec"]["containers"][0] |= fields
+    return template

@@ -20,7 +20,7 @@ from harness.kube import Json, Kube
 from harness.operator import Operator
 from harness.waiting import eventually
 from harness.watching import Recorder
-from tests.integration.leaderworkerset.judging import bounds, leaders, ready_groups
+from tests.integration.leaderworkerset.judging import Bounds, leaders, ready_groups, whole_groups
 from tests.integration.leaderworkerset.manifests import NAME, PREFIX, leader_worker_set, pods_of
 
 SETS = "leaderworkersets.leaderworkerset.x-k8s.io"
@@ -174,6 +174,10 @@ class World:
             and "deletionTimestamp" not in pod["metadata"]
         }
 
+    def taken(self, image: str, name: str = NAME) -> set[int]:
+        """Of `groups_of`, those of which every pod is there."""
+        return self.groups_of(image, name) & whole_groups(self.pods.live(), name)
+
     def ready(self, name: str = NAME) -> set[int]:
         """Groups of which every pod is ready."""
         return ready_groups(self.pods.live(), name)
@@ -284,20 +288,16 @@ class World:
     @contextlib.contextmanager
     def watched(
         self, name: str = NAME, *, floor: int = 0, ceiling: int | None = None
-    ) -> Iterator[Recorder]:
+    ) -> Iterator["Watched"]:
         """Count what becomes of a set's pods from here on.
 
         After every change of any of them at least `floor` groups are ready, and there are at most
         `ceiling` groups.
         """
-        with Recorder(
-            self.kube,
-            self.namespace,
-            selector=f"{PREFIX}name={name}",
-            invariant=bounds(name, floor=floor, ceiling=ceiling),
-        ) as recorder:
-            yield recorder
-            recorder.require_clean()
+        bounds = Bounds(name, floor=floor, ceiling=ceiling)
+        with Watched(self.kube, self.namespace, name, bounds) as watched:
+            yield watched
+            watched.require_clean()
 
     @contextlib.contextmanager
     def counting(self) -> Iterator[Count]:
@@ -317,6 +317,14 @@ class World:
             lines += [f"  {_strategy(self.statefulset(name))}"]
         lines += [f"  {_pod_line(pod)}" for _, pod in sorted(self.pods.live().items())]
         return "\n".join(lines)
+
+
+class Watched(Recorder):
+    """A set's pods, and how far its bounds were used."""
+
+    def __init__(self, kube: Kube, namespace: str, name: str, bounds: Bounds) -> None:
+        super().__init__(kube, namespace, selector=f"{PREFIX}name={name}", invariant=bounds)
+        self.bounds = bounds
 
 
 def _strategy(statefulset: Mapping[str, Any]) -> str:
