@@ -3,6 +3,7 @@
 import click
 
 import lws
+from lws.cli.plan import plan
 from lws.cli.run import run
 
 
@@ -13,3 +14,4 @@ def main() -> None:
 
 
 main.add_command(run)
+main.add_command(plan)
