@@ -55,8 +55,9 @@ def all_rollouts(
         groups=[Group(key, ready=True, long_unready=False) for key in keys],
     ):
         assert len(steps) <= 4 * (replicas + surge + statefulset.replicas), "an update ends"
-        if isinstance(plan[0], SetRollout):
-            statefulset = _applied(plan[0], replicas)
+        action = plan[0]
+        assert isinstance(action, SetRollout), "nothing is left standing where all obey"
+        statefulset = _applied(action, replicas)
         keys, staying = _settled(keys, statefulset)
         steps.append(_step(statefulset, keys, staying))
     return tuple(steps)

@@ -257,6 +257,17 @@ def test_scaling_down_takes_groups_off_at_once() -> None:
     assert step("NNNN", replicas=2, unavailable=1, stands=(4, 0), applied=4) == write(2, 0)
 
 
+def test_scaling_down_does_not_wait_for_groups_that_are_not_ready() -> None:
+    at = partial(step, "nnNN", replicas=2, surge=2, stands=(4, 0))
+    assert at(applied=4) == write(2, 0)
+    assert at() == ()
+
+
+def test_scaling_down_in_mid_update_keeps_what_serves() -> None:
+    at = partial(step, "ooNN", replicas=2, surge=2, stands=(4, 2), applied=4)
+    assert at() == write(4, 0)
+
+
 def test_scaling_down_to_nothing() -> None:
     assert step("OOON", replicas=0, unavailable=0, stands=(4, 3), applied=4) == write(0, 0)
 
