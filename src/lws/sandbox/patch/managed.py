@@ -27,6 +27,7 @@ from typing import Any, Final
 
 from lws.sandbox.patch import entries as entry_list
 from lws.sandbox.patch import fields
+from lws.sandbox.patch.blanks import blank_object
 from lws.sandbox.patch.combining import fitted, merged, with_named, without
 from lws.sandbox.patch.entries import Entries, Entry, MalformedEntriesError, Manager
 from lws.sandbox.patch.errors import ApplyConflict, Conflict, PatchError
@@ -71,15 +72,13 @@ def updated(
     subresource: str = "",
     now: float,
     reset: Sequence[Path] = (),
-    blank: JsonObject | None = None,
 ) -> JsonObject:
     """The new object with managedFields as create, update and patch leave them.
 
     `old` is None on create. `schema` is the whole kind's, metadata included. `now`: seconds since
     the epoch. `reset`: paths that this endpoint drops from what is sent and that the caller
     therefore does not come to own: ("status",) on the main endpoint of a kind with a status,
-    ("spec",) and more on `/status`. `blank`: what an object of a built-in kind is before anything
-    is set (see `blanks`); custom resources have none.
+    ("spec",) and more on `/status`.
     """
     assert operation == entry_list.UPDATE, "apply has a function of its own"
     desk = _Desk(
@@ -88,7 +87,7 @@ def updated(
         subresource=subresource,
         time=entry_list.now_words(now),
         reset=fields.of_paths(tuple(reset)),
-        blank=blank or {},
+        blank=blank_object(api_version, new.get("kind", "")),
     )
     entries = _entries_for(old, new, ignores_new=bool(subresource))
     bare = _bare(new)
@@ -109,7 +108,6 @@ def applied(
     now: float,
     force: bool = False,
     reset: Sequence[Path] = (),
-    blank: JsonObject | None = None,
 ) -> JsonObject:
     """The live object (None: there is none yet) with the applied fields and new managedFields.
 
@@ -123,7 +121,7 @@ def applied(
         subresource=subresource,
         time=entry_list.now_words(now),
         reset=fields.of_paths(tuple(reset)),
-        blank=blank or {},
+        blank=blank_object(api_version, applied.get("kind", "")),
     )
     _check_body(applied, live, api_version)
     entries = _live_entries(live)

@@ -1,0 +1,329 @@
+"""Sends writes to a real API server and compares its answers with ours."""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.kube import ApiError, Kube, Resource
+from lws.base.times import parse_time
+from lws.sandbox.patch import (
+    ApplyConflict,
+    PatchError,
+    applied,
+    json_patch,
+    merge_patch,
+    strategic_merge_patch,
+    updated,
+)
+from lws.sandbox.schema import Schema
+
+Json = dict[str, Any]
+APPLY = "application/apply-patch+yaml"
+JSON_PATCH = "application/json-patch+json"
+MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+_VOLATILE = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
+
+
+@dataclass
+class Judge:
+    """One kind of object in one namespace.
+
+    `late`: paths that the server fills in after it has noted who owns what; they are nobody's if
+    the request does not say them.
+    """
+
+    kube: Kube
+    resource: Resource
+    namespace: str
+    schema: Schema
+    late: tuple[str, ...] = ()
+    has_status: bool = True
+    told: list[str] = field(default_factory=list)
+
+    # Writes
+
+    def create(self, body: Json, *, manager: str) -> Json | None:
+        """POST; the object, or None if it was refused."""
+        self._tell("create", body, manager)
+        answer = self._send("POST", self._path(), body, manager=manager)
+        if isinstance(answer, ApiError):
+            return None
+        seen = self._before_late(answer, said=body)
+        self._same_managers(self._updated(None, {**seen, **_sent(body)}, answer, manager), answer)
+        return answer
+
+    def replace(self, body: Json, *, manager: str, subresource: str = "") -> Json | None:
+        """PUT; the object, or None if it was refused."""
+        self._tell(f"replace {subresource}", body, manager)
+        name = body["metadata"]["name"]
+        live = self.get(name)
+        answer = self._send("PUT", self._path(name, subresource), body, manager=manager)
+        if isinstance(answer, ApiError):
+            return None
+        new = _with_managed(answer, body["metadata"].get("managedFields", ...))
+        mine = self._updated(live, new, answer, manager, subresource)
+        self._same_managers(mine, answer)
+        return answer
+
+    def patch(
+        self, name: str, body: Any, *, kind: str, manager: str, subresource: str = ""
+    ) -> Json | None:
+        """PATCH of the three simple kinds; the object, or None if it was refused."""
+        self._tell(f"{kind} {subresource}", body, manager)
+        live = self.get(name)
+        before = copy.deepcopy((live, body))
+        try:
+            patched = self._patched(live, body, kind)
+        except PatchError as problem:
+            self._same_refusal(problem, name, body, kind=kind, manager=manager)
+            return None
+        finally:
+            assert before == (live, body), "inputs were changed"
+        path = self._path(name, subresource)
+        expected = self._send("PUT", path, patched, manager=manager, dry=True)
+        answer = self._send("PATCH", path, body, manager=manager, content_type=kind)
+        self._same_outcome(expected, answer)
+        if isinstance(answer, ApiError):
+            return None
+        sent = (patched.get("metadata") or {}).get("managedFields", ...)
+        mine = self._updated(live, _with_managed(answer, sent), answer, manager, subresource)
+        self._same_managers(mine, answer)
+        return answer
+
+    def apply(
+        self, body: Json, *, manager: str, force: bool = False, subresource: str = ""
+    ) -> Json | None:
+        """Server-side apply; the object, or None if it was refused."""
+        self._tell(f"apply {subresource} force={force}", body, manager)
+        name = body["metadata"]["name"]
+        live = self.find(name)
+        before = copy.deepcopy((live, body))
+        path = self._path(name, subresource)
+        try:
+            mine = self._applied(live, body, manager, force, subresource, now=0)
+        except (ApplyConflict, PatchError) as problem:
+            self._same_apply_refusal(problem, path, body, manager, force)
+            return None
+        assert before == (live, body), "inputs were changed"
+        expected = self._dry(mine, live, path, manager)
+        answer = self._apply(path, body, manager, force)
+        self._same_outcome(expected, answer)
+        if isinstance(answer, ApiError):
+            return None
+        mine = self._applied(live, body, manager, force, subresource, now=_newest(answer))
+        self._same_managers(mine, answer)
+        return answer
+
+    def get(self, name: str) -> Json:
+        """The live object."""
+        return self.kube.request("GET", self._path(name))
+
+    def find(self, name: str) -> Json | None:
+        """The live object, or None."""
+        try:
+            return self.get(name)
+        except ApiError as problem:
+            if problem.status == 404:
+                return None
+            raise
+
+    # What we say
+
+    def _updated(
+        self, old: Json | None, new: Json, answer: Json, manager: str, subresource: str = ""
+    ) -> Json:
+        return updated(
+            old=old,
+            new=new,
+            schema=self.schema,
+            manager=manager,
+            api_version=self.resource.group_version,
+            subresource=subresource,
+            now=_newest(answer),
+            reset=self._reset(subresource),
+        )
+
+    def _applied(
+        self, live: Json | None, body: Json, manager: str, force: bool, subresource: str, now: float
+    ) -> Json:
+        return applied(
+            live=live,
+            applied=body,
+            schema=self.schema,
+            manager=manager,
+            api_version=self.resource.group_version,
+            subresource=subresource,
+            now=now,
+            force=force,
+            reset=self._reset(subresource),
+        )
+
+    def _reset(self, subresource: str) -> tuple[tuple[str, ...], ...]:
+        if subresource == "status":
+            return (
+                (("spec",), ("metadata",)) if "." in self.resource.group_version else (("spec",),)
+            )
+        return (("status",),) if self.has_status else ()
+
+    def _patched(self, live: Json, body: Any, kind: str) -> Json:
+        if kind == JSON_PATCH:
+            return json_patch(live, body)  # type: ignore[no-any-return]
+        if kind == MERGE:
+            return merge_patch(live, body)  # type: ignore[no-any-return]
+        return strategic_merge_patch(live, body, self.schema)
+
+    # What the server says
+
+    def _path(self, name: str = "", subresource: str = "") -> str:
+        return self.resource.path(self.namespace, name, subresource)
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: object,
+        *,
+        manager: str,
+        dry: bool = False,
+        content_type: str = "application/json",
+    ) -> Json | ApiError:
+        query = {"fieldManager": manager, **({"dryRun": "All"} if dry else {})}
+        try:
+            return self.kube.request(method, path, body, query=query, content_type=content_type)
+        except ApiError as problem:
+            return problem
+
+    def _apply(self, path: str, body: Json, manager: str, force: bool) -> Json | ApiError:
+        query = {"fieldManager": manager, "force": str(force).lower()}
+        try:
+            return self.kube.request("PATCH", path, body, query=query, content_type=APPLY)
+        except ApiError as problem:
+            return problem
+
+    def _dry(self, mine: Json, live: Json | None, path: str, manager: str) -> Json | ApiError:
+        body = _with_managed(mine, ...)
+        if live is None:
+            return self._send("POST", self._path(), body, manager=manager, dry=True)
+        return self._send("PUT", path, body, manager=manager, dry=True)
+
+    def _before_late(self, answer: Json, *, said: Json) -> Json:
+        result = copy.deepcopy(answer)
+        for path in self.late:
+            *above, last = path.split(".")
+            here, sent = result, said
+            for name in above:
+                here, sent = here.get(name, {}), sent.get(name, {}) or {}
+            if last not in sent:
+                here.pop(last, None)
+        return result
+
+    # Comparisons
+
+    def _same_managers(self, mine: Json, theirs: Json) -> None:
+        ours = mine["metadata"].get("managedFields")
+        real = theirs["metadata"].get("managedFields")
+        self._require_same(ours, real, "managedFields differ")
+
+    def _same_outcome(self, expected: Json | ApiError, answer: Json | ApiError) -> None:
+        if isinstance(answer, ApiError) or isinstance(expected, ApiError):
+            self._require_same(_refusal(expected), _refusal(answer), "outcomes differ")
+        else:
+            self._require_same(self._settled(expected), self._settled(answer), "results differ")
+
+    def _settled(self, obj: Json) -> Json:
+        result = self._before_late(obj, said={})
+        result["metadata"] = {
+            name: value for name, value in obj["metadata"].items() if name not in _VOLATILE
+        }
+        return result
+
+    def _same_refusal(
+        self, mine: PatchError, name: str, body: Any, *, kind: str, manager: str
+    ) -> None:
+        theirs = self._send("PATCH", self._path(name), body, manager=manager, content_type=kind)
+        ours = [mine.code, mine.reason, mine.message]
+        self._require_same(ours, _status(theirs), f"refusals differ; ours: {mine.detail}")
+
+    def _same_apply_refusal(
+        self, mine: ApplyConflict | PatchError, path: str, body: Json, manager: str, force: bool
+    ) -> None:
+        theirs = self._apply(path, body, manager, force)
+        if isinstance(mine, PatchError):
+            self._require_same(_unordered(mine), _unordered(theirs), "refusals differ")
+            return
+        causes = [
+            {"reason": "FieldManagerConflict", "message": each.message, "field": each.path}
+            for each in mine.conflicts
+        ]
+        is_one = len({each.manager for each in mine.conflicts}) == 1
+        ours = {"message": mine.message if is_one else "", "causes": causes}
+        real = {"message": "", "causes": []}
+        if isinstance(theirs, ApiError) and theirs.status == 409 and theirs.reason == "Conflict":
+            found = sorted(theirs.body["details"]["causes"], key=lambda each: each["message"])
+            real = {"message": theirs.message if is_one else "", "causes": found}
+        ours["causes"] = sorted(causes, key=lambda each: each["message"])
+        self._require_same(ours, real, "conflicts differ")
+
+    # The story so far, for whoever has to look into it
+
+    def _tell(self, what: str, body: Any, manager: str) -> None:
+        if isinstance(body, dict) and "managedFields" in (body.get("metadata") or {}):
+            body = _with_managed(body, "...")
+        self.told.append(f"{manager}: {what}: {json.dumps(body)}")
+
+    def _require_same(self, ours: object, theirs: object, complaint: str) -> None:
+        if ours != theirs:
+            lines = difflib.unified_diff(
+                _lines(theirs), _lines(ours), "theirs", "ours", lineterm=""
+            )
+            raise AssertionError("\n".join([complaint, *lines, *self.told[-12:]]))
+
+
+def _sent(body: Json) -> Json:
+    """What of a created object's managedFields the server got to see: those of the body."""
+    del body
+    return {}
+
+
+def _with_managed(obj: Json, managed: Any) -> Json:
+    metadata = {name: value for name, value in obj["metadata"].items() if name != "managedFields"}
+    if managed is not ...:
+        metadata["managedFields"] = managed
+    return {**obj, "metadata": metadata}
+
+
+def _newest(answer: Json) -> float:
+    times = [each.get("time") for each in answer["metadata"].get("managedFields", [])]
+    return max((parse_time(each) for each in times if each), default=0.0)
+
+
+def _lines(value: object) -> list[str]:
+    return json.dumps(value, indent=1, sort_keys=True).splitlines()
+
+
+def _status(answer: Json | ApiError) -> list[int | str]:
+    if not isinstance(answer, ApiError):
+        return [200, "", "accepted"]
+    return [answer.status, answer.reason, answer.message]
+
+
+def _unordered(problem: PatchError | Json | ApiError) -> list[int | str]:
+    """Of several complaints the server tells some, in any order."""
+    if isinstance(problem, PatchError):
+        code, reason, message = problem.code, problem.reason, problem.message
+    else:
+        code, reason, message = map(str, _status(problem))
+    return [int(code), reason, *message.partition("errors:")[:2]]
+
+
+def _refusal(answer: Json | ApiError) -> Mapping[str, Any]:
+    if not isinstance(answer, ApiError):
+        return {"accepted": answer}
+    causes = answer.body.get("details", {}).get("causes", [])
+    return {"status": answer.status, "causes": sorted(map(json.dumps, causes))}
