@@ -50,7 +50,7 @@ class ApiStatus(LwsError):
         subject: Subject | None = None,
         causes: Sequence[Cause] = (),
         retry_after: int = 0,
-        warnings: Sequence[str] = (),
+        continue_token: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -59,14 +59,14 @@ class ApiStatus(LwsError):
         self.subject = subject
         self.causes = tuple(causes)
         self.retry_after = retry_after
-        self.warnings = tuple(warnings)
+        self.continue_token = continue_token
 
     def to_json(self) -> JsonObject:
         """The Status object."""
         status: JsonObject = {
             "kind": "Status",
             "apiVersion": "v1",
-            "metadata": {},
+            "metadata": {"continue": self.continue_token} if self.continue_token else {},
             "status": "Failure",
             "message": self.message,
         }
@@ -145,11 +145,10 @@ def no_such_path() -> ApiStatus:
     )
 
 
-def method_not_allowed(subject: Subject, verb: str) -> ApiStatus:
+def method_not_allowed() -> ApiStatus:
     """405: the kind does not have the verb."""
     message = "the server does not allow this method on the requested resource"
-    del verb
-    return ApiStatus(message, code=405, reason="MethodNotAllowed", subject=subject)
+    return ApiStatus(message, code=405, reason="MethodNotAllowed", subject=Subject())
 
 
 def not_acceptable(accepted: Sequence[str]) -> ApiStatus:
@@ -179,9 +178,9 @@ def modified(subject: Subject) -> ApiStatus:
     )
 
 
-def expired(message: str) -> ApiStatus:
-    """410 of a list or a continue token."""
-    return ApiStatus(message, code=410, reason="Expired")
+def expired(message: str, *, continue_token: str = "") -> ApiStatus:
+    """410 of a list or a continue token; another token to go on with, if there is one."""
+    return ApiStatus(message, code=410, reason="Expired", continue_token=continue_token)
 
 
 def too_old(asked: int, oldest: int) -> ApiStatus:
@@ -241,6 +240,16 @@ def not_implemented(what: str) -> ApiStatus:
         code=501,
         reason="NotImplemented",
     )
+
+
+def checked_version(version: object) -> str:
+    """A resourceVersion in a body; 500, as the real server answers, if it is no number."""
+    if not version:
+        return ""
+    text = str(version)
+    if not (text.isascii() and text.isdecimal()):
+        raise ApiStatus(f'strconv.ParseUint: parsing "{text}": invalid syntax', code=500)
+    return "" if text == "0" else text
 
 
 def too_large_version(asked: int, current: int) -> ApiStatus:

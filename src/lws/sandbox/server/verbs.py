@@ -78,7 +78,8 @@ class WatchOptions:
     resource_version: str = ""
     resource_version_match: str = ""
     allow_bookmarks: bool = False
-    send_initial_events: bool = False
+    send_initial_events: bool | None = None
+    """True: the present objects first, and a bookmark after them. False: only what is to come."""
     timeout_seconds: float | None = None
 
 

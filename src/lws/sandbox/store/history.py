@@ -1,8 +1,8 @@
 """The changes of one resource, as far back as they are remembered, and cursors into them."""
 
-import asyncio
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from lws.sandbox.store.changes import Change
 from lws.sandbox.store.errors import Compacted
@@ -15,7 +15,7 @@ class History:
         self._window = window
         self._changes: list[Change] = []
         self._dropped = 0
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._subscribers: dict[Callable[[], None], None] = {}  # a set that keeps its order
         self.floor = floor
         """The revision of the newest change that is forgotten."""
 
@@ -53,15 +53,10 @@ class History:
         start = position - self._dropped
         return self._changes[start : start + most]
 
-    async def news(self, position: int) -> None:
-        """Wait until there is something at the position, or it is forgotten."""
-        while position == self._dropped + len(self._changes):
-            future = asyncio.get_running_loop().create_future()
-            self._waiting.add(future)
-            try:
-                await future
-            finally:
-                self._waiting.discard(future)
+    def subscribe(self, wake: Callable[[], None]) -> Callable[[], None]:
+        """Call `wake` whenever something has come or gone; the result ends that."""
+        self._subscribers[wake] = None
+        return partial(self._subscribers.pop, wake, None)
 
     def _drop(self, count: int) -> None:
         if count:
@@ -70,10 +65,8 @@ class History:
             self._dropped += count
 
     def _wake(self) -> None:
-        for future in self._waiting:
-            if not future.done():
-                future.set_result(None)
-        self._waiting.clear()
+        for wake in list(self._subscribers):
+            wake()
 
 
 class Cursor:
@@ -90,9 +83,9 @@ class Cursor:
         self._position += len(changes)
         return changes
 
-    async def wait(self) -> None:
-        """Until `take` has something, or fails."""
-        await self._history.news(self._position)
+    def subscribe(self, wake: Callable[[], None]) -> Callable[[], None]:
+        """Call `wake` whenever `take` has something new, or fails; the result ends that."""
+        return self._history.subscribe(wake)
 
 
 def _revision(change: Change) -> int:

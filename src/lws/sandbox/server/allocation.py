@@ -1,0 +1,83 @@
+"""Addresses of services: taken from one range, given back with the service."""
+
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any
+
+from lws.sandbox.server.documents import part
+from lws.sandbox.server.kinds import Kind
+from lws.sandbox.server.operations import World
+from lws.sandbox.server.status import Cause, invalid
+
+JsonObject = dict[str, Any]
+
+SERVICE_RANGE = IPv4Network("10.96.0.0/16")
+_NODE_PORTS = range(30000, 32768)
+_SERVICES = "/services"
+
+
+def allocate(world: World, kind: Kind, new: JsonObject, old: JsonObject | None) -> None:
+    """Gives a service that needs them its cluster IP and node ports."""
+    if kind.storage != _SERVICES:
+        return
+    spec = new.setdefault("spec", {})
+    if spec.get("type") == "ExternalName":
+        return
+    _give_address(world, kind, new, old)
+    if spec.get("type") in ("NodePort", "LoadBalancer"):
+        _give_node_ports(world, new)
+
+
+def _give_address(world: World, kind: Kind, new: JsonObject, old: JsonObject | None) -> None:
+    spec = new["spec"]
+    asked = spec.get("clusterIP") or part(old or {}, "spec", "clusterIP")
+    if asked is None:
+        asked = (spec.get("clusterIPs") or [""])[0]
+    if asked and asked != "None" and asked != part(old or {}, "spec", "clusterIP"):
+        _require_free(world, kind, new, asked)
+    address = asked or _free_address(world)
+    spec["clusterIP"], spec["clusterIPs"] = address, [address]
+    spec.setdefault("ipFamilies", ["IPv4"])
+    spec.setdefault("ipFamilyPolicy", "SingleStack")
+
+
+def _taken(world: World) -> set[str]:
+    return {obj["spec"].get("clusterIP", "") for _, obj in world.store.list(_SERVICES).items}
+
+
+def _require_free(world: World, kind: Kind, new: JsonObject, address: str) -> None:
+    problem = ""
+    if IPv4Address(address) not in SERVICE_RANGE:
+        problem = (
+            "failed to allocate IP "
+            f"{address}: the provided IP ({address}) is not in the valid range. The range of valid"
+            f" IPs is {SERVICE_RANGE}"
+        )
+    elif address in _taken(world):
+        problem = f"failed to allocate IP {address}: provided IP is already allocated"
+    if problem:
+        field = "spec.clusterIPs"
+        cause = Cause("FieldValueInvalid", f'Invalid value: ["{address}"]: {problem}', field)
+        raise invalid(kind.kind_subject(new["metadata"].get("name", "")), [cause])
+
+
+def _free_address(world: World) -> str:
+    taken = _taken(world)
+    most = SERVICE_RANGE.num_addresses - 2
+    start = int(world.clock.random() * most)
+    for step in range(most):
+        address = str(SERVICE_RANGE[1 + (start + step) % most])
+        if address not in taken:
+            return address
+    raise AssertionError("65534 services")
+
+
+def _give_node_ports(world: World, new: JsonObject) -> None:
+    taken = {
+        port.get("nodePort")
+        for _, obj in world.store.list(_SERVICES).items
+        for port in obj["spec"].get("ports") or ()
+    }
+    for port in new["spec"].get("ports") or ():
+        if not port.get("nodePort"):
+            port["nodePort"] = next(one for one in _NODE_PORTS if one not in taken)
+        taken.add(port["nodePort"])

@@ -1,0 +1,119 @@
+"""From a body to an object of its kind: what it says it is, types, unknown fields, defaults."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lws.sandbox.schema.builtin import defaulted, validated
+from lws.sandbox.schema.errors import DecodeError, FieldError, UnsupportedError
+from lws.sandbox.schema.structural import apply_defaults, prune, validate
+from lws.sandbox.schema.unknown import unknown_fields
+from lws.sandbox.server.kinds import Kind
+from lws.sandbox.server.operations import Operation
+from lws.sandbox.server.status import ApiStatus, Cause, bad_request, not_implemented
+
+JsonObject = dict[str, Any]
+
+
+def require_kind(kind: Kind, obj: JsonObject) -> None:
+    """Fills in apiVersion and kind; 400 if they say something else."""
+    resource = kind.resource
+    api_version = obj.get("apiVersion") or resource.api_version
+    said = obj.get("kind") or resource.kind
+    if (api_version, said) != (resource.api_version, resource.kind):
+        raise _other_kind(kind, str(api_version), str(said))
+    obj["apiVersion"], obj["kind"] = api_version, said
+
+
+def _other_kind(kind: Kind, api_version: str, said: str) -> ApiStatus:
+    resource = kind.resource
+    version = api_version.rpartition("/")[2]
+    if kind.is_custom:
+        return bad_request(
+            f"the API version in the data ({api_version}) does not match the expected API"
+            f" version ({resource.api_version})"
+            if api_version != resource.api_version
+            else f"{said} in version {resource.version!r} cannot be handled as a {resource.kind}"
+        )
+    package = "core" if not resource.group else resource.group.split(".")[0]
+    return bad_request(
+        f'{said} in version "{version}" cannot be handled as a {resource.kind}: converting'
+        f" ({version}.{said}) to ({package}.{resource.kind}): unknown conversion"
+    )
+
+
+def typed(operation: Operation, obj: JsonObject) -> JsonObject:
+    """The object with the kind's types alone, and defaults; 400 for a wrong type.
+
+    Unknown fields are dropped; Strict makes them an error, Warn a warning.
+    """
+    kind = operation.kind
+    require_kind(kind, obj)
+    try:
+        fitting, unknown = (_pruned if kind.is_custom else _decoded)(operation, obj)
+    except DecodeError as error:
+        raise _cannot_handle(kind, str(error)) from error
+    except UnsupportedError as error:
+        raise not_implemented(error.what) from error
+    complaints = [f'unknown field "{path}"' for path in unknown]
+    complaints += [f'duplicate field "{path}"' for path in operation.duplicates]
+    _judge(operation, complaints)
+    return fitting
+
+
+def with_defaults(kind: Kind, obj: JsonObject) -> JsonObject:
+    """The object with what the kind fills in."""
+    if kind.is_custom:
+        return apply_defaults(obj, kind.schema)
+    resource = kind.resource
+    return defaulted(resource.group, resource.version, resource.kind, obj)
+
+
+def _pruned(operation: Operation, obj: JsonObject) -> tuple[JsonObject, Sequence[str]]:
+    schema = operation.kind.schema
+    fitting, unknown = prune(obj, schema)
+    return apply_defaults(fitting, schema), unknown
+
+
+def _decoded(operation: Operation, obj: JsonObject) -> tuple[JsonObject, Sequence[str]]:
+    kind = operation.kind
+    is_ignored = operation.caller.field_validation == "Ignore"
+    unknown = () if is_ignored else unknown_fields(obj, kind.schema)
+    return with_defaults(kind, obj), unknown
+
+
+def _cannot_handle(kind: Kind, why: str) -> ApiStatus:
+    resource = kind.resource
+    return bad_request(
+        f'{resource.kind} in version "{resource.version}" cannot be handled as a'
+        f" {resource.kind}: {why}"
+    )
+
+
+def _judge(operation: Operation, complaints: Sequence[str]) -> None:
+    if not complaints or operation.caller.field_validation == "Ignore":
+        return
+    if operation.caller.field_validation == "Warn":
+        for text in complaints:
+            operation.warn(text)
+        return
+    why = f"strict decoding error: {', '.join(complaints)}"
+    raise _cannot_handle(operation.kind, why)
+
+
+def object_problems(kind: Kind, obj: JsonObject, old: JsonObject | None) -> list[Cause]:
+    """What is wrong with an object, metadata aside."""
+    resource = kind.resource
+    errors: Sequence[FieldError]
+    try:
+        if kind.is_custom:
+            errors = validate(obj, kind.schema, old)
+        else:
+            errors = validated(resource.group, resource.version, resource.kind, obj, old)
+    except UnsupportedError as error:
+        raise not_implemented(error.what) from error
+    return [Cause(one.reason, one.message, one.field) for one in errors]
+
+
+def own_fields(obj: Mapping[str, Any]) -> JsonObject:
+    """The object but for apiVersion and kind."""
+    return {name: value for name, value in obj.items() if name not in ("apiVersion", "kind")}

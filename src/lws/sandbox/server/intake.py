@@ -1,0 +1,127 @@
+"""What admission plugins that every cluster has do to new objects."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lws.sandbox.server import status
+from lws.sandbox.server.documents import part
+from lws.sandbox.server.kinds import Kind
+from lws.sandbox.server.operations import Operation, World
+from lws.sandbox.store import Key
+
+JsonObject = dict[str, Any]
+Path = tuple[str, ...]
+
+_PRIORITY_CLASSES = "scheduling.k8s.io/priorityclasses"
+_STORAGE_CLASSES = "storage.k8s.io/storageclasses"
+_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+_GONE_NODE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_TOLERATED_SECONDS = 300
+
+
+def reset_paths(kind: Kind, subresource: str) -> tuple[Path, ...]:
+    """Fields that a path does not write, so that nobody comes to own them by it."""
+    if not kind.has_status:
+        return ()
+    if subresource == "status":
+        return (("spec",), ("metadata",)) if kind.is_custom else (("spec",),)
+    return (("status",),)
+
+
+def admit_builtin(world: World, operation: Operation, obj: JsonObject) -> None:
+    """Changes a new object of a built-in kind as the cluster's own plugins do."""
+    plugin = _PLUGINS.get(operation.kind.resource.kind)
+    if plugin is not None and not operation.kind.is_custom:
+        plugin(world, operation, obj)
+
+
+def _admit_pod(world: World, operation: Operation, pod: JsonObject) -> None:
+    spec = pod.setdefault("spec", {})
+    _set_priority(world, operation, spec)
+    tolerations = list(spec.get("tolerations") or ())
+    for taint in _GONE_NODE_TAINTS:
+        if not any(_tolerates(one, taint) for one in tolerations):
+            tolerations.append(
+                {
+                    "key": taint,
+                    "operator": "Exists",
+                    "effect": "NoExecute",
+                    "tolerationSeconds": _TOLERATED_SECONDS,
+                }
+            )
+    spec["tolerations"] = tolerations
+
+
+def _tolerates(toleration: Mapping[str, Any], taint: str) -> bool:
+    is_key = toleration.get("key") in (taint, None, "")
+    return is_key and toleration.get("effect") in ("NoExecute", None, "")
+
+
+def _set_priority(world: World, operation: Operation, spec: JsonObject) -> None:
+    name = spec.get("priorityClassName")
+    chosen = _priority_class(world, operation, name) if name else _default_priority(world)
+    if chosen is not None and not name:
+        spec["priorityClassName"] = chosen["metadata"]["name"]
+    value = chosen.get("value", 0) if chosen else 0
+    if spec.get("priority") not in (None, value):
+        raise status.forbidden(
+            operation.kind.subject(operation.name or part(spec, "name") or ""),
+            "the integer value of priority must not be provided in pod spec; priority admission"
+            f" controller computed {value} from the given PriorityClass name",
+        )
+    spec["priority"] = value
+    policy = (chosen or {}).get("preemptionPolicy") or "PreemptLowerPriority"
+    spec["preemptionPolicy"] = policy
+
+
+def _priority_class(world: World, operation: Operation, name: str) -> JsonObject:
+    found = world.store.get(Key(_PRIORITY_CLASSES, "", name))
+    if found is None:
+        raise status.forbidden(
+            operation.kind.subject(operation.name), f"no PriorityClass with name {name} was found"
+        )
+    return found
+
+
+def _default_priority(world: World) -> JsonObject | None:
+    items = world.store.list(_PRIORITY_CLASSES).items
+    defaults = [obj for _, obj in items if obj.get("globalDefault")]
+    return min(defaults, key=lambda one: one.get("value", 0), default=None)
+
+
+def _admit_claim(world: World, operation: Operation, claim: JsonObject) -> None:
+    del operation
+    _add_finalizer(claim, "kubernetes.io/pvc-protection")
+    spec = claim.setdefault("spec", {})
+    annotations = claim["metadata"].get("annotations") or {}
+    is_chosen = "storageClassName" in spec or (
+        "volume.beta.kubernetes.io/storage-class" in annotations
+    )
+    if is_chosen:
+        return
+    defaults = [
+        obj
+        for _, obj in world.store.list(_STORAGE_CLASSES).items
+        if (obj["metadata"].get("annotations") or {}).get(_DEFAULT_CLASS) == "true"
+    ]
+    newest = max(defaults, key=lambda one: one["metadata"]["creationTimestamp"], default=None)
+    if newest is not None:
+        spec["storageClassName"] = newest["metadata"]["name"]
+
+
+def _admit_volume(world: World, operation: Operation, volume: JsonObject) -> None:
+    del world, operation
+    _add_finalizer(volume, "kubernetes.io/pv-protection")
+
+
+def _add_finalizer(obj: JsonObject, finalizer: str) -> None:
+    finalizers = obj["metadata"].get("finalizers") or []
+    if finalizer not in finalizers:
+        obj["metadata"]["finalizers"] = [*finalizers, finalizer]
+
+
+_PLUGINS: Mapping[str, Callable[[World, Operation, JsonObject], None]] = {
+    "PersistentVolume": _admit_volume,
+    "PersistentVolumeClaim": _admit_claim,
+    "Pod": _admit_pod,
+}

@@ -1,0 +1,95 @@
+"""One request as the parts of the server hand it on."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from lws.base.clock import Clock
+from lws.sandbox.server.kinds import Kind
+from lws.sandbox.server.registry import Registry
+from lws.sandbox.server.verbs import ADMIN, Caller
+from lws.sandbox.store import Key, Store
+
+JsonObject = dict[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Operation:
+    """What is asked; `warnings` gathers what the client is told besides the answer."""
+
+    kind: Kind
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+    caller: Caller = ADMIN
+    verb: str = ""
+    """CREATE, UPDATE, DELETE or CONNECT, for admission."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """CreateOptions and so on, for admission."""
+    warnings: list[str] = field(default_factory=list)
+    duplicates: Sequence[str] = ()
+    """Fields that the body has twice."""
+
+    @property
+    def key(self) -> Key:
+        """Where the object is kept."""
+        return Key(self.kind.storage, self.namespace, self.name)
+
+    def warn(self, text: str) -> None:
+        """Tell the client once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+
+class Admission(Protocol):
+    """Who may change or refuse a write."""
+
+    async def mutate(
+        self, operation: Operation, obj: JsonObject | None, old: JsonObject | None
+    ) -> JsonObject | None:
+        """The object as it is to be; raises ApiStatus."""
+        ...
+
+    async def validate(
+        self, operation: Operation, obj: JsonObject | None, old: JsonObject | None
+    ) -> None:
+        """Raises ApiStatus if it may not be."""
+        ...
+
+
+class NoAdmission:
+    """Lets everything pass."""
+
+    async def mutate(
+        self, operation: Operation, obj: JsonObject | None, old: JsonObject | None
+    ) -> JsonObject | None:
+        """As it is."""
+        del operation, old
+        return obj
+
+    async def validate(
+        self, operation: Operation, obj: JsonObject | None, old: JsonObject | None
+    ) -> None:
+        """Fine."""
+        del operation, obj, old
+
+
+WriteObserver = Callable[[Kind, JsonObject | None, JsonObject | None], None]
+
+
+@dataclass(slots=True)
+class World:
+    """What all parts of one server share."""
+
+    store: Store
+    clock: Clock
+    registry: Registry
+    admission: Admission
+    server_address: str = "127.0.0.1"
+    observers: list[WriteObserver] = field(default_factory=list)
+    """Parts of the server that act on writes."""
+
+    def after_write(self, kind: Kind, new: JsonObject | None, old: JsonObject | None) -> None:
+        """Tell them of a write that is done."""
+        for observer in self.observers:
+            observer(kind, new, old)

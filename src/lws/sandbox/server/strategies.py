@@ -1,0 +1,159 @@
+"""What a kind does to its own objects before they are stored."""
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lws.sandbox.server.documents import part
+from lws.sandbox.server.kinds import Kind
+from lws.sandbox.server.qos import qos_class
+
+JsonObject = dict[str, Any]
+
+_KEPT_STATUS = frozenset(("Node", "PersistentVolume"))
+_CREATED_STATUS: Mapping[str, Callable[[JsonObject], JsonObject]] = {
+    "Namespace": lambda _: {"phase": "Active"},
+    "PersistentVolumeClaim": lambda _: {"phase": "Pending"},
+    "Pod": lambda pod: {"phase": "Pending", **_gated(pod), "qosClass": qos_class(pod)},
+    "Service": lambda _: {"loadBalancer": {}},
+    "StatefulSet": lambda _: {"replicas": 0, "availableReplicas": 0},
+    "ReplicaSet": lambda _: {"replicas": 0},
+    "ReplicationController": lambda _: {"replicas": 0},
+    "PodDisruptionBudget": lambda _: {
+        "disruptionsAllowed": 0,
+        "currentHealthy": 0,
+        "desiredHealthy": 0,
+        "expectedPods": 0,
+    },
+    "DaemonSet": lambda _: {
+        "currentNumberScheduled": 0,
+        "numberMisscheduled": 0,
+        "desiredNumberScheduled": 0,
+        "numberReady": 0,
+    },
+    "HorizontalPodAutoscaler": lambda _: {"currentMetrics": None, "desiredReplicas": 0},
+    "Deployment": lambda _: {},
+    "ResourceQuota": lambda _: {},
+}
+
+
+def prepare_creation(kind: Kind, obj: JsonObject) -> None:
+    """Status is the server's to begin with; a new object is of generation 1."""
+    metadata = obj["metadata"]
+    name = kind.resource.kind
+    if kind.is_custom:
+        if kind.has_status:
+            obj.pop("status", None)
+    elif name in _CREATED_STATUS:
+        obj["status"] = _CREATED_STATUS[name](obj)
+    elif name == "PersistentVolume":
+        obj["status"] = {"phase": "Pending"}
+    elif kind.has_status and name not in _KEPT_STATUS:
+        obj.pop("status", None)
+    if kind.is_custom or kind.has_generation:
+        metadata["generation"] = 1
+    if name == "Namespace" and not kind.is_custom:
+        _prepare_namespace(obj)
+    if name == "Secret" and not kind.is_custom:
+        _fold_string_data(obj)
+
+
+def prepare_update(kind: Kind, new: JsonObject, old: JsonObject) -> None:
+    """The main path: the status stays as it is, a change of the rest is a new generation."""
+    if kind.has_status:
+        if "status" in old:
+            new["status"] = old["status"]
+        else:
+            new.pop("status", None)
+    if kind.resource.kind == "Namespace":
+        _keep(new, old, "spec")
+    if kind.resource.kind == "Secret" and not kind.is_custom:
+        _fold_string_data(new)
+    if (kind.is_custom or kind.has_generation) and is_other_generation(kind, new, old):
+        new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
+def prepare_status_update(kind: Kind, new: JsonObject, old: JsonObject) -> None:
+    """The path of the status: all else stays as it is."""
+    if kind.is_custom:
+        _keep_all_but_status(new, old)
+        return
+    for field in old.keys() | new.keys():
+        if field not in ("status", "metadata", "apiVersion", "kind"):
+            _keep(new, old, field)
+    if kind.resource.kind == "Pod":
+        _keep_pod_parts(new, old)
+    if kind.resource.kind == "Namespace" and not old["metadata"].get("deletionTimestamp"):
+        new.setdefault("status", {})["phase"] = "Active"
+
+
+def is_other_generation(kind: Kind, new: JsonObject, old: JsonObject) -> bool:
+    """Does anything differ that the kind counts?"""
+    uncounted = {"metadata", "apiVersion", "kind"} | ({"status"} if kind.has_status else set())
+    fields = (new.keys() | old.keys()) - uncounted
+    return any(new.get(field) != old.get(field) for field in fields)
+
+
+def _keep_all_but_status(new: JsonObject, old: JsonObject) -> None:
+    managed = new["metadata"].get("managedFields")
+    status = new.get("status")
+    new.clear()
+    new.update(old)
+    new["metadata"] = dict(old["metadata"])
+    if managed is not None:
+        new["metadata"]["managedFields"] = managed
+    if status is None:
+        new.pop("status", None)
+    else:
+        new["status"] = status
+
+
+def _keep_pod_parts(new: JsonObject, old: JsonObject) -> None:
+    owners = old["metadata"].get("ownerReferences")
+    new["metadata"].pop("ownerReferences", None)
+    if owners:
+        new["metadata"]["ownerReferences"] = owners
+    quality = part(old, "status", "qosClass")
+    status = new.setdefault("status", {})
+    if quality and not status.get("qosClass"):
+        status["qosClass"] = quality
+
+
+def _keep(new: JsonObject, old: JsonObject, field: str) -> None:
+    if field in old:
+        new[field] = old[field]
+    else:
+        new.pop(field, None)
+
+
+def _prepare_namespace(obj: JsonObject) -> None:
+    spec = obj.get("spec") or {}
+    finalizers = spec.get("finalizers") or []
+    if "kubernetes" not in finalizers:
+        finalizers = [*finalizers, "kubernetes"]
+    obj["spec"] = {**spec, "finalizers": finalizers}
+    labels = obj["metadata"].get("labels") or {}
+    name = obj["metadata"].get("name", "")
+    obj["metadata"]["labels"] = {**labels, "kubernetes.io/metadata.name": name}
+
+
+def _fold_string_data(obj: JsonObject) -> None:
+    plain = obj.pop("stringData", None)
+    if plain:
+        coded = {key: b64encode(value.encode()).decode() for key, value in plain.items()}
+        obj["data"] = {**(obj.get("data") or {}), **coded}
+
+
+def _gated(pod: JsonObject) -> JsonObject:
+    """A pod that is held back says so from the start."""
+    if not part(pod, "spec", "schedulingGates"):
+        return {}
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "lastProbeTime": None,
+        "lastTransitionTime": None,
+        "reason": "SchedulingGated",
+        "message": "Scheduling is blocked due to non-empty scheduling gates",
+    }
+    return {"conditions": [condition]}
