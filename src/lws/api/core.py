@@ -120,6 +120,12 @@ class Service(Struct, frozen=True, kw_only=True):
     metadata: ObjectMeta
 
 
+class PodGroup(Struct, frozen=True, kw_only=True):
+    """A PodGroup of a gang scheduler; nothing of its spec is put back."""
+
+    metadata: ObjectMeta
+
+
 class Node(Struct, frozen=True, kw_only=True):
     """A node: only its labels are read."""
 
@@ -128,6 +134,7 @@ class Node(Struct, frozen=True, kw_only=True):
 
 decode_pod = msgspec.json.Decoder(Pod).decode
 decode_service = msgspec.json.Decoder(Service).decode
+decode_pod_group = msgspec.json.Decoder(PodGroup).decode
 decode_node = msgspec.json.Decoder(Node).decode
 
 __all__ = [
@@ -139,6 +146,7 @@ __all__ = [
     "Node",
     "Pod",
     "PodCondition",
+    "PodGroup",
     "PodSpec",
     "PodStatus",
     "Running",
@@ -147,5 +155,6 @@ __all__ = [
     "Waiting",
     "decode_node",
     "decode_pod",
+    "decode_pod_group",
     "decode_service",
 ]

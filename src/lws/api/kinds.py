@@ -12,6 +12,8 @@ class Kind(Enum):
     CONTROLLER_REVISION = ("apps/v1", "ControllerRevision")
     LEADER_WORKER_SET = ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
     DISAGGREGATED_SET = ("disaggregatedset.x-k8s.io/v1", "DisaggregatedSet")
+    POD_GROUP = ("", "PodGroup")
+    """Of the configured scheduling provider, whose API it is of."""
     ROLE_SCALER = ("disaggregatedset.x-k8s.io/v1", "DisaggregatedSetRoleScaler")
 
     @property

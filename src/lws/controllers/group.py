@@ -1,7 +1,5 @@
 """The group controller: one pass over one group makes what its leader should have."""
 
-from functools import partial
-
 from lws.client import resources
 from lws.client.errors import NotFound
 from lws.client.kubernetes import KubernetesClient
@@ -9,7 +7,7 @@ from lws.controllers.outcomes import next_look
 from lws.executor.families import Families, GroupKey
 from lws.executor.perform import Family, Performer
 from lws.planner.actions import WakeAfter
-from lws.planner.meaning import differing_fields
+from lws.planner.pods.gang import Gang
 from lws.planner.pods.group import plan_group
 from lws.planner.pods.snapshot import GroupSnapshot, LeaderNode
 
@@ -18,8 +16,14 @@ class GroupController:
     """Observe, plan, perform."""
 
     def __init__(
-        self, *, families: Families, performer: Performer, client: KubernetesClient
+        self,
+        *,
+        families: Families,
+        performer: Performer,
+        client: KubernetesClient,
+        gang: Gang | None = None,
     ) -> None:
+        self._gang = gang
         self._families = families
         self._performer = performer
         self._client = client
@@ -32,7 +36,7 @@ class GroupController:
             snapshot = self._families.group(key, node=node)
         if snapshot is None:
             return None
-        actions = plan_group(snapshot, differing=_differing)
+        actions = plan_group(snapshot, gang=self._gang)
         strands = [(action,) for action in actions]
         failures = await self._performer.strands(group_family_of(key), strands)
         wishes = [action.seconds for action in actions if isinstance(action, WakeAfter)]
@@ -49,9 +53,6 @@ class GroupController:
         labels = node["metadata"].get("labels") or {}
         key = snapshot.leader.metadata.annotations.exclusive_topology
         return LeaderNode(known=True, topology=labels.get(key))
-
-
-_differing = partial(differing_fields, kind="StatefulSet")
 
 
 def _asks_for_node(snapshot: GroupSnapshot) -> bool:

@@ -1,5 +1,6 @@
 """What we watch: one informer a kind, only for what carries our labels."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from lws.api.meta import controller_uid
 from lws.base.clock import Clock
 from lws.client import resources
 from lws.client.kubernetes import KubernetesClient
+from lws.client.resources import Resource
 from lws.runtime.informer import Informer
 from lws.runtime.metrics import Metrics
 
@@ -19,7 +21,7 @@ BY_GROUP = "group"
 BY_OWNER = "owner"
 """Index: UID of the controlling owner."""
 
-RESOURCES = {
+RESOURCES: Mapping[Kind, Resource] = {
     Kind.POD: resources.PODS,
     Kind.SERVICE: resources.SERVICES,
     Kind.STATEFUL_SET: resources.STATEFULSETS,
@@ -43,6 +45,8 @@ class Caches:
     services: Informer[core.Service]
     revisions: Informer[apps.ControllerRevision]
     retired: Informer[apps.ControllerRevision]
+    pod_groups: Informer[core.PodGroup] | None = None
+    """None: no gang scheduler is configured."""
 
     def all(self) -> tuple[Informer[Any], ...]:
         """Every informer, in the order in which they are started."""
@@ -53,6 +57,7 @@ class Caches:
             self.services,
             self.revisions,
             self.retired,
+            *(() if self.pod_groups is None else (self.pod_groups,)),
         )
 
     def check(self) -> str | None:
@@ -66,8 +71,14 @@ class Caches:
             await informer.synced()
 
 
-def make_caches(client: KubernetesClient, clock: Clock, metrics: Metrics) -> Caches:
-    """Informers with the indexes that `observe` asks."""
+def make_caches(
+    client: KubernetesClient,
+    clock: Clock,
+    metrics: Metrics,
+    *,
+    pod_groups: Resource | None = None,
+) -> Caches:
+    """Informers with the indexes that `observe` asks; `pod_groups` is the gang scheduler's kind."""
     common: dict[str, Any] = {"client": client, "clock": clock, "metrics": metrics}
     labelled = {**common, "label_selector": names.NAME}
     caches = Caches(
@@ -89,6 +100,9 @@ def make_caches(client: KubernetesClient, clock: Clock, metrics: Metrics) -> Cac
             label_selector=names.HISTORY_OF,
             **common,
         ),
+        pod_groups=None
+        if pod_groups is None
+        else Informer(resource=pod_groups, decode=core.decode_pod_group, **labelled),
     )
     caches.pods.store.add_index(BY_GROUP, _group_of_pod)
     caches.pods.store.add_index(BY_SET, lambda pod: [pod_set(pod)])

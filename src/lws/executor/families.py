@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lws.api import names
 from lws.api.apps import ControllerRevision, StatefulSet
-from lws.api.core import Pod, Service
+from lws.api.core import Pod, PodGroup, Service
 from lws.api.leaderworkerset import LeaderWorkerSet
 from lws.base.ids import UID, RevisionKey
 from lws.base.times import parse_time
@@ -27,6 +27,7 @@ from lws.executor.caches import (
 from lws.executor.recorded import RecordedTemplates
 from lws.planner.pods import membership as members
 from lws.planner.pods.facts import group_facts
+from lws.planner.pods.gang import pod_group_name
 from lws.planner.pods.membership import Membership
 from lws.planner.pods.restart_policy import RestartScope, restart_scope
 from lws.planner.pods.size import group_size
@@ -87,6 +88,8 @@ class Families:
         caches.services.add_handler(self._on_service)
         caches.revisions.add_handler(self._on_revision)
         caches.retired.add_handler(self._on_revision)
+        if caches.pod_groups is not None:
+            caches.pod_groups.add_handler(self._on_pod_group)
 
     def start(self) -> None:
         """From here on events count; called once every cache has its first list."""
@@ -210,6 +213,12 @@ class Families:
             self._moved(key, lambda found: found)
             self._wake_group(key)
 
+    def _on_pod_group(self, change: Change[PodGroup]) -> None:
+        meta = change.latest.metadata
+        index = index_in(meta.labels.get(names.GROUP_INDEX, ""))
+        if index is not None:
+            self._wake_group(GroupKey(meta.namespace, meta.labels.get(names.NAME, ""), index))
+
     def _on_revision(self, change: Change[ControllerRevision]) -> None:
         recorded = change.new or change.old
         assert recorded is not None, "a change has an object"
@@ -309,9 +318,16 @@ class Families:
             statefulset=self._statefulset(key.namespace, name),
             service=self._caches.services.store.get(namespace=key.namespace, name=name),
             revision=self._revision_of(lws, leader),
+            pod_group=self._pod_group(key, leader),
             node=node,
             membership=membership,
         )
+
+    def _pod_group(self, key: GroupKey, leader: Pod | None) -> PodGroup | None:
+        if self._caches.pod_groups is None or leader is None:
+            return None
+        name = pod_group_name(lws=key.lws, group=key.group, key=leader.metadata.labels.revision_key)
+        return self._caches.pod_groups.store.get(namespace=key.namespace, name=name)
 
     def _revision_of(self, lws: LeaderWorkerSet, leader: Pod | None) -> Revision | None:
         """Of several with one key the highest number counts."""

@@ -1,12 +1,14 @@
 """Objects in our place that are not ours: met when a create runs into them, asked after until
 they are gone. Our watches do not show them, for they need not carry our labels."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lws.api.kinds import Kind
 from lws.base.clock import Clock
 from lws.client.errors import NotFound
 from lws.client.kubernetes import KubernetesClient
+from lws.client.resources import Resource
 from lws.executor.caches import RESOURCES
 
 ASK_SECONDS = 4.0
@@ -26,7 +28,14 @@ class _Met:
 class ForeignObjects:
     """By LeaderWorkerSet: what stands in the way."""
 
-    def __init__(self, client: KubernetesClient, clock: Clock) -> None:
+    def __init__(
+        self,
+        client: KubernetesClient,
+        clock: Clock,
+        *,
+        resources: Mapping[Kind, Resource] = RESOURCES,
+    ) -> None:
+        self._resources = resources
         self._client = client
         self._clock = clock
         self._met: dict[Family, dict[tuple[Kind, str], _Met]] = {}
@@ -64,7 +73,7 @@ class ForeignObjects:
     async def controller_of(self, kind: Kind, namespace: str, name: str) -> str | None:
         """UID of the controlling owner, "" if it has none; None: no such object."""
         try:
-            found = await self._client.get(RESOURCES[kind], namespace=namespace, name=name)
+            found = await self._client.get(self._resources[kind], namespace=namespace, name=name)
         except NotFound:
             return None
         for owner in found["metadata"].get("ownerReferences") or ():

@@ -1,6 +1,6 @@
 """One function per kind of action: the only place that writes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -21,6 +21,7 @@ from lws.client.errors import (
 )
 from lws.client.kubernetes import KubernetesClient
 from lws.client.requests import PatchType, Request
+from lws.client.resources import Resource
 from lws.executor.caches import RESOURCES, Caches
 from lws.executor.foreign import ForeignObjects
 from lws.executor.refusals import Refusals
@@ -96,8 +97,10 @@ class Performer:
         recorder: EventRecorder,
         foreign: ForeignObjects,
         clock: Clock,
+        resources: Mapping[Kind, Resource] = RESOURCES,
     ) -> None:
         self._client = client
+        self._resources = resources
         self._caches = caches
         self._guard = guard
         self._recorder = recorder
@@ -183,7 +186,9 @@ class Performer:
 
     async def _create(self, family: Family, action: Create) -> Failure | None:
         try:
-            answer = await self._client.request_bytes(_request(action))
+            answer = await self._client.request_bytes(
+                _request(action, self._resources[action.kind])
+            )
         except AlreadyExists:
             return await self._met(family, action, owner_of(action.body))
         self._wrote(family, action, answer)
@@ -195,7 +200,7 @@ class Performer:
             met = await self._met(family, action, owner_of(action.body))
             if met is not None:
                 return met
-        answer = await self._client.request_bytes(_request(action))
+        answer = await self._client.request_bytes(_request(action, self._resources[action.kind]))
         self._wrote(family, action, answer)
         return None
 
@@ -211,13 +216,15 @@ class Performer:
         return Failure(action, Standing.FOREIGN, message, None)
 
     async def _patch(self, family: Family, action: MergePatch) -> None:
-        answer = await self._client.request_bytes(_request(action))
+        answer = await self._client.request_bytes(_request(action, self._resources[action.kind]))
         self._wrote(family, action, answer)
 
     async def _delete(self, family: Family, action: Delete) -> None:
         """Gone already, or living another life, or changed where that saves it: all normal."""
         try:
-            answer = await self._client.request_bytes(_request(action))
+            answer = await self._client.request_bytes(
+                _request(action, self._resources[action.kind])
+            )
         except (NotFound, Conflict):
             return
         decoded = _answers.decode(answer)
@@ -251,6 +258,8 @@ class Performer:
                 return [caches.sets]
             case Kind.CONTROLLER_REVISION:
                 return self._revision_caches(action)
+            case Kind.POD_GROUP if caches.pod_groups is not None:
+                return [caches.pod_groups]
         raise AssertionError(f"no cache shows a {action.kind.kind}")
 
     def _revision_caches(self, action: Write) -> list[Cache]:
@@ -298,9 +307,9 @@ def _stale(action: Write, why: str) -> Failure:
     return Failure(action, Standing.STALE, f"{action.kind.kind} {action.name} is {why}", None)
 
 
-def _request(action: Write) -> Request:
+def _request(action: Write, resource: Resource) -> Request:
     """The request that an action is."""
-    resource, namespace, name = RESOURCES[action.kind], action.namespace, action.name
+    namespace, name = action.namespace, action.name
     match action:
         case Create():
             return requests.create(

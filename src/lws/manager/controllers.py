@@ -13,6 +13,7 @@ from lws.executor.families import Families, GroupKey, SetKey
 from lws.executor.foreign import ForeignObjects
 from lws.executor.observe import Observer
 from lws.executor.perform import Performer
+from lws.manager.gang import ConfiguredGang, resources_of
 from lws.manager.loops import Loops
 from lws.runtime.controller import Controller
 from lws.runtime.events import EventRecorder
@@ -39,9 +40,10 @@ class LeaderWorkerSetControllers:
         recorder: EventRecorder,
         clock: Clock,
         metrics: Metrics,
+        gang: ConfiguredGang | None = None,
     ) -> None:
         guard = Guard()
-        foreign = ForeignObjects(client, clock)
+        foreign = ForeignObjects(client, clock, resources=resources_of(gang))
         self._caches = caches
         self._sets: WorkQueue[SetKey] = WorkQueue(
             clock=clock, name="leaderworkerset", metrics=metrics
@@ -55,12 +57,15 @@ class LeaderWorkerSetControllers:
             recorder=recorder,
             foreign=foreign,
             clock=clock,
+            resources=resources_of(gang),
         )
         observer = Observer(caches=caches, families=self._families, foreign=foreign, clock=clock)
         self._leaderworkerset = LeaderWorkerSetController(
             observer=observer, performer=performer, foreign=foreign, clock=clock
         )
-        group = GroupController(families=self._families, performer=performer, client=client)
+        group = GroupController(
+            families=self._families, performer=performer, client=client, gang=gang
+        )
         set_loop = Controller(
             name="leaderworkerset",
             queue=self._sets,

@@ -3,6 +3,7 @@
 import asyncio
 import platform
 from collections.abc import Mapping, Sequence
+from functools import partial
 from urllib.parse import urlsplit
 
 import structlog
@@ -19,6 +20,7 @@ from lws.manager.configuration import split_address
 from lws.manager.controllers import LeaderWorkerSetControllers
 from lws.manager.disaggregatedset import DisaggregatedSetControllers
 from lws.manager.durations import parse_duration
+from lws.manager.gang import configured_gang
 from lws.manager.settings import Settings
 from lws.runtime.certificates import CertificateFiles
 from lws.runtime.clock import RealClock, unique_id
@@ -66,6 +68,9 @@ class Manager:
         self._connection = connection
         self._clock = clock
         self._metrics = Metrics()
+        self._gang = configured_gang(
+            self._configuration.gang_scheduling_management.scheduler_provider
+        )
         self._identity = f"{platform.node()}_{unique_id(clock)}"
         self._liveness, self._readiness = Checks(), Checks()
 
@@ -129,13 +134,20 @@ class Manager:
         self, client: KubernetesClient, recorders: Mapping[str, EventRecorder]
     ) -> tuple[LeaderWorkerSetControllers, DisaggregatedSetControllers]:
         """Both kinds, the second on top of the caches of the first."""
-        caches = make_caches(client, self._clock, self._metrics)
+        gang = self._gang
+        caches = make_caches(
+            client,
+            self._clock,
+            self._metrics,
+            pod_groups=None if gang is None else gang.resource,
+        )
         groups = LeaderWorkerSetControllers(
             client=client,
             caches=caches,
             recorder=recorders[COMPONENT],
             clock=self._clock,
             metrics=self._metrics,
+            gang=gang,
         )
         roles = DisaggregatedSetControllers(
             client=client,
@@ -175,7 +187,9 @@ class Manager:
                     host=webhook.host,
                     port=webhook.port,
                     cert_dir=webhook.cert_dir,
-                    handler=handle,
+                    handler=partial(
+                        handle, marker=None if self._gang is None else self._gang.provider
+                    ),
                     clock=self._clock,
                     min_version=configuration.tls.min_version,
                     cipher_suites=configuration.tls.cipher_suites,

@@ -13,6 +13,7 @@ from lws.planner.actions import Action, Create, Document, MergePatch
 from lws.planner.meaning import differing_fields
 from lws.planner.pods import events
 from lws.planner.pods.facts import is_leader_ready
+from lws.planner.pods.gang import Gang, plan_pod_group
 from lws.planner.pods.ownership import Owned, ownership
 from lws.planner.pods.placement import placement
 from lws.planner.pods.services import plan_service
@@ -28,7 +29,9 @@ def _differing(ours: Document, live: Document) -> Iterable[str]:
     return differing_fields(ours, live, kind=Kind.STATEFUL_SET.kind)
 
 
-def plan_group(snapshot: GroupSnapshot, *, differing: Differing = _differing) -> tuple[Action, ...]:
+def plan_group(
+    snapshot: GroupSnapshot, *, differing: Differing = _differing, gang: Gang | None = None
+) -> tuple[Action, ...]:
     """What to do for one group; nothing while its leader is absent or on its way out."""
     leader = snapshot.leader
     if leader is None or leader.metadata.deletion_timestamp is not None:
@@ -37,7 +40,11 @@ def plan_group(snapshot: GroupSnapshot, *, differing: Differing = _differing) ->
         return ()
     if leader.metadata.annotations.leader_name:
         return (_start_ordinal_warning(snapshot, leader),)
-    return (*plan_service(snapshot, leader), *_plan_workers(snapshot, leader, differing))
+    return (
+        *plan_pod_group(snapshot, leader, gang),
+        *plan_service(snapshot, leader),
+        *_plan_workers(snapshot, leader, differing),
+    )
 
 
 def _plan_workers(snapshot: GroupSnapshot, leader: Pod, differing: Differing) -> tuple[Action, ...]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from lws.api.apps import StatefulSet
-from lws.api.core import Pod, Service
+from lws.api.core import Pod, PodGroup, Service
 from lws.api.leaderworkerset import LeaderWorkerSet
 from lws.base.ids import UID, ResourceVersion, RevisionKey
 from lws.planner.pods.membership import Membership
@@ -38,6 +38,8 @@ class GroupSnapshot:
     """The revision whose key the leader carries."""
     node: LeaderNode | None
     """None: not asked for (no exclusive topology, or the leader is not scheduled)."""
+    pod_group: PodGroup | None = None
+    """The PodGroup of the leader's revision, whoever owns it; None without a gang scheduler."""
     membership: Membership
     """Who has been seen in the group since this leader lives, and who was lost."""
 
