@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from lws.base.clock import Clock
 from lws.base.times import format_time
+from lws.sandbox.server.admission import Webhooks
 from lws.sandbox.server.api import Api
 from lws.sandbox.server.builtin import builtin_kinds
 from lws.sandbox.server.definitions import Definitions
@@ -37,6 +38,8 @@ class Server:
             registry=Registry(builtin_kinds()),
             admission=admission or NoAdmission(),
         )
+        if isinstance(admission, Webhooks):
+            admission.attach(self.world)
         self.api = Api(self.world)
         self.handler = Handler(self.api)
         self._definitions = Definitions(self.world)
@@ -100,8 +103,8 @@ _PRIORITIES: Mapping[str, tuple[int, str]] = {
     "system-cluster-critical": (
         2_000_000_000,
         (
-            "Used for system critical pods that must run in the cluster, but can be moved to another"
-            " node if necessary."
+            "Used for system critical pods that must run in the cluster, but can be moved to"
+            " another node if necessary."
         ),
     ),
     "system-node-critical": (

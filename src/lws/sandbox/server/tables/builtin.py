@@ -429,8 +429,8 @@ _ROWS: Mapping[str, tuple[str, CellsOf]] = {
     ),
     "PersistentVolumeClaim": (
         (
-            "Name, Status, Volume, Capacity, Access Modes, StorageClass, VolumeAttributesClass, Age,"
-            " VolumeMode+"
+            "Name, Status, Volume, Capacity, Access Modes, StorageClass, VolumeAttributesClass,"
+            " Age, VolumeMode+"
         ),
         _claim,
     ),

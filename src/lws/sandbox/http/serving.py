@@ -1,0 +1,207 @@
+"""The handler on a port."""
+
+import asyncio
+import ssl
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from types import TracebackType
+from typing import Self
+
+import orjson
+from aiohttp import web
+
+from lws.base.errors import InvalidInput
+from lws.client.requests import Request
+from lws.client.responses import Response
+from lws.sandbox.server import status
+from lws.sandbox.server.handler import ADMIN_USER, Handler, User
+from lws.sandbox.server.parsing import BODY_BYTES_MAX
+from lws.sandbox.server.presentation import refusal_response
+from lws.sandbox.server.status import ApiStatus
+
+BODY_SECONDS = 30.0
+SHUTDOWN_SECONDS = 1.0
+KEEPALIVE_SECONDS = 120.0
+_HEADER_BYTES_MAX = 64 << 10
+_OPEN = frozenset(("/healthz", "/livez", "/readyz", "/version"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListenOptions:
+    """Where to listen, and whom to let in."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0: any that is free."""
+    tls: ssl.SSLContext | None = None
+    tokens: Mapping[str, User] = field(default_factory=dict)
+    """Users by their bearer token; none: everybody is an administrator."""
+
+    def require_safe(self) -> None:
+        """`InvalidInput` if strangers could write here."""
+        if _is_loopback(self.host):
+            return
+        if self.tls is None or not self.tokens:
+            raise InvalidInput(
+                field="--host",
+                message=f"{self.host} can be reached by other machines, so TLS and a token are"
+                " needed; give both, or listen on 127.0.0.1",
+            )
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class HttpServer:
+    """`async with HttpServer(handler, options) as server:` serves; `server.url` says where."""
+
+    def __init__(self, handler: Handler, options: ListenOptions) -> None:
+        options.require_safe()
+        self._handler = handler
+        self._options = options
+        self._runner: web.AppRunner | None = None
+        self.port = options.port
+
+    @property
+    def url(self) -> str:
+        """What goes into a kubeconfig."""
+        scheme = "https" if self._options.tls else "http"
+        host = f"[{self._options.host}]" if ":" in self._options.host else self._options.host
+        return f"{scheme}://{host}:{self.port}"
+
+    async def __aenter__(self) -> Self:
+        """Listen."""
+        app = web.Application(client_max_size=BODY_BYTES_MAX + 1)
+        app.router.add_route("*", "/{path:.*}", self._answer)
+        self._runner = web.AppRunner(
+            app,
+            access_log=None,
+            keepalive_timeout=KEEPALIVE_SECONDS,
+            shutdown_timeout=SHUTDOWN_SECONDS,
+            handler_cancellation=True,
+            max_line_size=_HEADER_BYTES_MAX,
+            max_field_size=_HEADER_BYTES_MAX,
+            auto_decompress=True,
+        )
+        await self._runner.setup()
+        options = self._options
+        try:
+            site = web.TCPSite(
+                self._runner, options.host, options.port, ssl_context=options.tls, backlog=1024
+            )
+            await site.start()
+        except OSError as error:
+            await self._runner.cleanup()
+            raise InvalidInput(
+                field="--port",
+                message=f"cannot listen on {options.host}:{options.port} ({error.strerror});"
+                " choose another port",
+            ) from error
+        self.port = self._runner.addresses[0][1]
+        self._handler.api.world.server_address = f"{options.host}:{self.port}"
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop listening; watches end."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def _answer(self, incoming: web.Request) -> web.StreamResponse:
+        try:
+            user = self._user(incoming)
+            request = await _request_of(incoming)
+            headers = _headers_of(incoming)
+            if self._handler.is_watch(request):
+                return await self._stream(incoming, request, headers, user)
+            return _outgoing(await self._handler.handle(request, headers=headers, user=user))
+        except ApiStatus as refusal:
+            return _outgoing(refusal_response(refusal))
+
+    def _user(self, incoming: web.Request) -> User:
+        if not self._options.tokens or incoming.path in _OPEN:
+            return ADMIN_USER
+        scheme, _, token = incoming.headers.get("Authorization", "").partition(" ")
+        user = self._options.tokens.get(token.strip()) if scheme.lower() == "bearer" else None
+        if user is None:
+            raise status.unauthorized()
+        return user
+
+    async def _stream(
+        self, incoming: web.Request, request: Request, headers: Mapping[str, str], user: User
+    ) -> web.StreamResponse:
+        """A watch: the head at once, each event as it comes."""
+        async with self._handler.stream(request, headers=headers, user=user) as lines:
+            outgoing = web.StreamResponse(
+                headers={"Content-Type": "application/json", "Cache-Control": "no-cache, private"}
+            )
+            outgoing.enable_chunked_encoding()
+            await outgoing.prepare(incoming)
+            try:
+                async for line in lines:
+                    await outgoing.write(line)
+                await outgoing.write_eof()
+            except (ConnectionError, asyncio.CancelledError):
+                if incoming.transport is not None and not incoming.transport.is_closing():
+                    raise
+            return outgoing
+
+
+def _headers_of(incoming: web.Request) -> dict[str, str]:
+    names = ("accept", "user-agent")
+    return {name: incoming.headers[name] for name in names if name in incoming.headers}
+
+
+async def _request_of(incoming: web.Request) -> Request:
+    """The same as a value; 413 for a long body, 408 for a slow one."""
+    if (incoming.content_length or 0) > BODY_BYTES_MAX:
+        raise status.too_large_body(BODY_BYTES_MAX)
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            body = await incoming.read() if incoming.can_read_body else None
+    except web.HTTPRequestEntityTooLarge:
+        raise status.too_large_body(BODY_BYTES_MAX) from None
+    except TimeoutError:
+        raise ApiStatus("the body did not come in time", code=408, reason="Timeout") from None
+    query = tuple((name, value) for name, value in incoming.query.items())
+    return Request(
+        incoming.method,
+        incoming.rel_url.raw_path,
+        query=query,
+        body=body,
+        content_type=incoming.headers.get("Content-Type"),
+    )
+
+
+def _outgoing(response: Response) -> web.Response:
+    return web.Response(status=response.status, headers=response.headers, body=response.body)
+
+
+def kubeconfig(url: str, *, token: str = "", authority: bytes = b"") -> bytes:
+    """A kubeconfig (JSON, which is YAML) with one context that leads here."""
+    cluster: dict[str, str] = {"server": url}
+    if authority:
+        cluster["certificate-authority-data"] = b64encode(authority).decode()
+    context = {"cluster": "sandbox", "user": "sandbox", "namespace": "default"}
+    whole = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "sandbox", "cluster": cluster}],
+        "users": [{"name": "sandbox", "user": {"token": token} if token else {}}],
+        "contexts": [{"name": "sandbox", "context": context}],
+        "current-context": "sandbox",
+    }
+    return orjson.dumps(whole, option=orjson.OPT_INDENT_2)

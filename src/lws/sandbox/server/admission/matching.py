@@ -1,0 +1,145 @@
+"""Which webhooks a write concerns."""
+
+from base64 import b64decode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lws.sandbox.server.admission.calling import WebhookTarget
+from lws.sandbox.server.documents import part
+from lws.sandbox.server.lifecycle import NAMESPACES
+from lws.sandbox.server.operations import Operation, World
+from lws.sandbox.server.selectors import matches_labels, selector_requirements
+from lws.sandbox.store import Key
+
+JsonObject = dict[str, Any]
+
+MUTATING = "admissionregistration.k8s.io/mutatingwebhookconfigurations"
+VALIDATING = "admissionregistration.k8s.io/validatingwebhookconfigurations"
+_UNASKED_GROUPS = frozenset(("authentication.k8s.io", "authorization.k8s.io"))
+_DEFAULT_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """One webhook of one configuration."""
+
+    configuration: str
+    spec: Mapping[str, Any]
+    index: int
+
+    @property
+    def name(self) -> str:
+        """Its full name."""
+        return str(self.spec["name"])
+
+    @property
+    def ignores_failures(self) -> bool:
+        """Does the write go on if it cannot be asked?"""
+        return self.spec.get("failurePolicy") == "Ignore"
+
+    @property
+    def is_reinvocable(self) -> bool:
+        """Is it asked again when another changed the object after it?"""
+        return self.spec.get("reinvocationPolicy") == "IfNeeded"
+
+    @property
+    def timeout_seconds(self) -> float:
+        """How long it is waited for."""
+        return float(self.spec.get("timeoutSeconds") or _DEFAULT_SECONDS)
+
+    @property
+    def has_side_effects(self) -> bool:
+        """Would a dry run do something?"""
+        return self.spec.get("sideEffects") not in ("None", "NoneOnDryRun")
+
+    def target(self) -> WebhookTarget:
+        """Where to call it."""
+        config = self.spec["clientConfig"]
+        bundle = b64decode(config.get("caBundle") or "")
+        service = config.get("service")
+        if service is None:
+            return WebhookTarget(config["url"], bundle)
+        path = service.get("path") or "/"
+        host = f"{service['name']}.{service['namespace']}.svc:{service.get('port') or 443}"
+        url = f"https://{host}{path if path.startswith('/') else '/' + path}"
+        return WebhookTarget(url, bundle, (service["namespace"], service["name"]))
+
+
+def hooks_of(world: World, configurations: str) -> Iterator[Hook]:
+    """All webhooks, in the order in which they are asked."""
+    for (_, name), configuration in world.store.list(configurations).items:
+        for index, spec in enumerate(configuration.get("webhooks") or ()):
+            yield Hook(name, spec, index)
+
+
+def is_asked_about(operation: Operation) -> bool:
+    """Webhooks have no say about themselves, nor about questions."""
+    kind = operation.kind
+    return kind.storage not in (MUTATING, VALIDATING) and kind.resource.group not in _UNASKED_GROUPS
+
+
+def concerns(
+    world: World,
+    hook: Hook,
+    operation: Operation,
+    obj: JsonObject | None,
+    old: JsonObject | None,
+) -> bool:
+    """Is the write one that the webhook wants to see? Its matchConditions are another question."""
+    if not any(_rule_matches(rule, operation) for rule in hook.spec.get("rules") or ()):
+        return False
+    if not _namespace_matches(world, hook, operation, obj or old):
+        return False
+    return _object_matches(hook, obj, old)
+
+
+def _rule_matches(rule: Mapping[str, Any], operation: Operation) -> bool:
+    resource = operation.kind.resource
+    scope = "Namespaced" if resource.namespaced else "Cluster"
+    return (
+        _has(rule.get("operations"), operation.verb)
+        and _has(rule.get("apiGroups"), resource.group)
+        and _has(rule.get("apiVersions"), resource.version)
+        and rule.get("scope", "*") in ("*", scope)
+        and any(_is_resource(one, operation) for one in rule.get("resources") or ())
+    )
+
+
+def _has(values: Sequence[str] | None, wanted: str) -> bool:
+    return bool(values) and ("*" in values or wanted in values)  # type: ignore[operator]
+
+
+def _is_resource(pattern: str, operation: Operation) -> bool:
+    """`pods`, `pods/status`, `*` (no parts), `*/*`, `pods/*`, `*/scale`."""
+    plural, _, part_pattern = pattern.partition("/")
+    has_plural = plural in ("*", operation.kind.resource.plural)
+    if part_pattern == "*":
+        return has_plural
+    return has_plural and part_pattern == operation.subresource
+
+
+def _namespace_matches(
+    world: World, hook: Hook, operation: Operation, obj: JsonObject | None
+) -> bool:
+    required = selector_requirements(hook.spec.get("namespaceSelector") or {})
+    if not required:
+        return True
+    if operation.kind.storage == NAMESPACES:
+        labels = part(obj or {}, "metadata", "labels") or {}
+        return matches_labels(required, labels)
+    if not operation.kind.resource.namespaced:
+        return True
+    namespace = world.store.get(Key(NAMESPACES, "", operation.namespace)) or {}
+    return matches_labels(required, part(namespace, "metadata", "labels") or {})
+
+
+def _object_matches(hook: Hook, obj: JsonObject | None, old: JsonObject | None) -> bool:
+    required = selector_requirements(hook.spec.get("objectSelector") or {})
+    if not required:
+        return True
+    return any(
+        matches_labels(required, part(one, "metadata", "labels") or {})
+        for one in (obj, old)
+        if one is not None
+    )
