@@ -20,7 +20,7 @@ pytestmark = pytest.mark.real
 Json = dict[str, Any]
 MANAGERS = ("ann", "bob", "kubectl")
 STEPS = 12
-SEEDS = range(12)
+SEEDS = range(30)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,6 @@ SUBJECTS = {
                 {"name": "m", **bodies.some(rng, {"image": bodies.one_of("i:1", "i:2")})}
             ],
             "activeDeadlineSeconds": bodies.one_of(5, 4),
-            "tolerations": bodies.POD_SPEC["tolerations"],
         },
         {"containers": [{"name": "m", "image": "i:1", "env": [{"name": "A", "value": "b"}]}]},
         late=("spec.tolerations", "spec.priority", "spec.preemptionPolicy"),

@@ -332,7 +332,7 @@ SERVICE_SPEC: dict[str, Maker] = {
     "selector": STRINGS,
     "publishNotReadyAddresses": one_of(True, False),
     "sessionAffinity": one_of("None", "ClientIP"),
-    "externalIPs": one_of([], ["9.9.9.9"]),
+    "sessionAffinityConfig": one_of({"clientIP": {"timeoutSeconds": 5}}),
 }
 CONFIG_MAP: dict[str, Maker] = {
     "data": STRINGS,

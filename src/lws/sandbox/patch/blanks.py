@@ -174,6 +174,11 @@ _BLANKS: Final[dict[str, dict[str, JsonObject]]] = {
 }
 
 
+def is_builtin(api_version: str, kind: str) -> bool:
+    """Is it a kind that we know as built in?"""
+    return kind in _BLANKS.get(api_version, {})
+
+
 def blank_object(api_version: str, kind: str) -> JsonObject:
     """The empty object of a built-in kind; of a custom one, nothing."""
     parts = _BLANKS.get(api_version, {}).get(kind, {})

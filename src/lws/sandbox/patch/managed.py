@@ -16,7 +16,8 @@ What surprised us in the real server:
 - An object without managedFields (a client once sent `[]`) gets none by updates, until somebody
   applies: then all there is belongs to `before-first-apply`.
 - managedFields sent to a subresource are ignored; those sent to the object are believed if they
-  can be read, else the live ones are.
+  can be read, else the live ones are. `[{}]` clears them; `[]` clears those of a built-in kind, of
+  a custom resource it changes nothing.
 - What an endpoint drops from what it is sent (`reset`) is neither owned nor a conflict there.
 """
 
@@ -27,7 +28,7 @@ from typing import Any, Final
 
 from lws.sandbox.patch import entries as entry_list
 from lws.sandbox.patch import fields
-from lws.sandbox.patch.blanks import blank_object
+from lws.sandbox.patch.blanks import blank_object, is_builtin
 from lws.sandbox.patch.combining import fitted, merged, with_named, without
 from lws.sandbox.patch.entries import Entries, Entry, MalformedEntriesError, Manager
 from lws.sandbox.patch.errors import ApplyConflict, Conflict, PatchError
@@ -191,7 +192,8 @@ def _entries_for(old: JsonObject | None, new: JsonObject, *, ignores_new: bool) 
     known = (old or {}).get("metadata", {}).get("managedFields")
     sent = (new.get("metadata") or {}).get("managedFields")
     if not ignores_new:
-        if sent in ([], [{}]):
+        builtin = is_builtin(new.get("apiVersion", ""), new.get("kind", ""))
+        if sent == [{}] or (sent == [] and builtin):
             return {}
         try:
             if found := entry_list.read(sent):
