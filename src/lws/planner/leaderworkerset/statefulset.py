@@ -176,6 +176,10 @@ def pod_annotations(template: Template) -> dict[str, str]:
     return annotations
 
 
+INT32_MAX = 2**31 - 1
+"""What the field holds; a percentage that no webhook saw may come to more."""
+
+
 def _strategy(lws: LeaderWorkerSet, rollout: SetRollout) -> dict[str, Any]:
     if rollout.on_delete:
         return {"type": ON_DELETE}
@@ -185,7 +189,7 @@ def _strategy(lws: LeaderWorkerSet, rollout: SetRollout) -> dict[str, Any]:
 
 def _max_unavailable(lws: LeaderWorkerSet) -> int:
     budgets = budgets_of(lws)
-    return max(1, budgets.surge + budgets.unavailable)
+    return min(INT32_MAX, max(1, budgets.surge + budgets.unavailable))
 
 
 def _labels(lws: LeaderWorkerSet, key: str) -> dict[str, str]:

@@ -84,6 +84,13 @@ def test_a_fresh_set_starts_without_surge_and_at_its_own_partition() -> None:
     }
 
 
+def test_a_budget_beyond_what_the_field_holds_is_cut() -> None:
+    lws = a_set(rolloutStrategy=rolling(maxUnavailable="99999999999999999999%"))
+    planned = plan(at_rest(lws, document={}, groups=[], service=None, revisions=[]))
+    rolled = only_apply(planned).body["spec"]["updateStrategy"]["rollingUpdate"]
+    assert rolled["maxUnavailable"] == 2**31 - 1
+
+
 def test_leaders_that_were_orphaned_are_not_all_replaced_at_once() -> None:
     orphans = [facts(index, key=OLD_KEY) for index in range(3)]
     planned = plan(updating(document={}, groups=orphans))
