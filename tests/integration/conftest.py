@@ -49,6 +49,12 @@ def gated_control_plane() -> Iterator[ControlPlane]:
 
 
 @pytest.fixture(scope="session")
+def spare_control_plane() -> Iterator[ControlPlane]:
+    """One for tests that break it, or that bring several operators."""
+    yield from _running(ControlPlane(max_unavailable_gate=False))
+
+
+@pytest.fixture(scope="session")
 def operator(control_plane: ControlPlane) -> Iterator[Operator]:
     """The operator with its webhooks; for tests that leave it running as it is."""
     with Operator(control_plane) as running:

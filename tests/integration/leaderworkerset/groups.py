@@ -5,6 +5,7 @@ from typing import Any
 
 from harness import pods
 from harness.kube import Json
+from harness.operator import Operator
 from harness.watching import Recorder
 from tests.integration.leaderworkerset.manifests import NAME, PREFIX, leader_worker_set
 from tests.integration.leaderworkerset.worlds import World
@@ -125,3 +126,9 @@ def annotation(item: Json, key: str) -> str | None:
     """One of our annotations."""
     found: str | None = item["metadata"].get("annotations", {}).get(PREFIX + key)
     return found
+
+
+def tracebacks(operator: Operator) -> list[str]:
+    """Lines of an operator's log that show a mistake of ours."""
+    with operator.log.open(encoding="utf-8", errors="replace") as log:
+        return [line for line in log if '"exception":' in line or "Traceback" in line]

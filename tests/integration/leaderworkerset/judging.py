@@ -19,7 +19,7 @@ _SIZE = f"{PREFIX}size"
 def leaders(live: Mapping[str, Json], name: str) -> dict[int, Json]:
     """The leader pods of a set by group."""
     return {
-        int(pod["metadata"]["labels"][_GROUP]): pod
+        int(_group(pod)): pod
         for pod in live.values()
         if _is(pod, name) and pod["metadata"]["labels"].get(_WORKER) == "0"
     }
@@ -61,13 +61,21 @@ def _is(pod: Json, name: str) -> bool:
     return labels.get(_NAME) == name
 
 
+def _group(leader: Json) -> str:
+    """Where no webhook labels leaders, their names tell."""
+    meta = leader["metadata"]
+    found: str = meta["labels"].get(_GROUP) or meta["name"].rpartition("-")[2]
+    return found
+
+
 def _is_whole(live: Mapping[str, Json], leader: Json, name: str) -> bool:
     labels, size = leader["metadata"]["labels"], int(leader["metadata"]["annotations"][_SIZE])
+    group = _group(leader)
     members = [
         pod
         for pod in live.values()
         if _is(pod, name)
-        and pod["metadata"]["labels"].get(_GROUP) == labels[_GROUP]
+        and (pod is leader or pod["metadata"]["labels"].get(_GROUP) == group)
         and pod["metadata"]["labels"].get(_KEY) == labels[_KEY]
         and "deletionTimestamp" not in pod["metadata"]
     ]
