@@ -10,6 +10,7 @@ import yaml
 from lws.client.requests import PatchType
 from lws.sandbox.server import status
 from lws.sandbox.server.kinds import Kind
+from lws.sandbox.server.protobuf import Malformed, decode_object, is_protobuf
 from lws.sandbox.server.status import ApiStatus
 
 JsonObject = dict[str, Any]
@@ -33,6 +34,8 @@ def require_size(body: bytes | None) -> None:
 def object_of(body: bytes, content_type: str | None, kind: Kind) -> JsonObject:
     """The object in a body; 400 and 415 in the server's words."""
     chosen = media_type(content_type)
+    if is_protobuf(chosen):
+        return _of_protobuf(body)
     if chosen not in OBJECT_TYPES[:2]:
         raise status.unsupported_media_type(OBJECT_TYPES)
     expected = f"the object provided is unrecognized (must be of type {kind.resource.kind})"
@@ -45,6 +48,13 @@ def object_of(body: bytes, content_type: str | None, kind: Kind) -> JsonObject:
             f" ({body[:64].hex()})"
         )
     return value
+
+
+def _of_protobuf(body: bytes) -> JsonObject:
+    try:
+        return decode_object(body)
+    except Malformed as error:
+        raise status.bad_request(f"the body of the request cannot be read: {error}") from None
 
 
 def _decoded(body: bytes, *, is_yaml: bool, what: str) -> Any:
@@ -84,6 +94,8 @@ _Loader.yaml_implicit_resolvers = {
 
 def options_of(body: bytes, content_type: str | None) -> JsonObject:
     """DeleteOptions in a body."""
+    if is_protobuf(media_type(content_type)):
+        return _of_protobuf(body)
     is_yaml = media_type(content_type) == OBJECT_TYPES[1]
     if not is_yaml and media_type(content_type) != OBJECT_TYPES[0]:
         raise status.unsupported_media_type(OBJECT_TYPES)
