@@ -153,7 +153,8 @@ class SliceController:
             told = [one for one in failures if one.standing is Standing.TOLD]
             troubles = tuple(_trouble(one) for one in told)
             self._reports.note(key, SliceReport(planned.waiting, troubles))
-        return next_look(failures, (FOREIGN_SECONDS if snapshot.foreign else None,))
+        waits = planned.waiting.seconds if planned.waiting is not None else None
+        return next_look(failures, (FOREIGN_SECONDS if snapshot.foreign else None, waits))
 
 
 FOREIGN_SECONDS = 5.0

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
+from lws.api import names
 from lws.api.core import Service
 from lws.api.disaggregatedset import DisaggregatedSet, RoleScaler
 from lws.api.leaderworkerset import LeaderWorkerSet
@@ -152,6 +153,15 @@ class DisaggregatedFamilies:
             key = None if owner is None else self._keys.get(owner[0])
             if key is not None:
                 self._look(key, lws, gone=lws is not change.new)
+            elif change.new is None:
+                self._make_room(lws)
+
+    def _make_room(self, lws: LeaderWorkerSet) -> None:
+        """Something that was not ours is gone: whose place it may have taken looks again."""
+        meta = lws.metadata
+        key = DisaggregatedKey(meta.namespace, meta.labels.get(names.DS_NAME, ""))
+        if key in self._families:
+            self._wake_slice(SliceKey(*key, place_of(lws, ds=key.name).slice_index))
 
     def _look(self, key: DisaggregatedKey, lws: LeaderWorkerSet, *, gone: bool) -> None:
         """Count one LeaderWorkerSet anew, and wake whom that concerns."""

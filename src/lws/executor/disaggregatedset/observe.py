@@ -2,6 +2,7 @@
 
 from lws.api import names
 from lws.api.disaggregatedset import DisaggregatedSet
+from lws.api.kinds import Kind
 from lws.base.clock import Clock
 from lws.executor.disaggregatedset.caches import (
     BY_OWNER,
@@ -17,6 +18,7 @@ from lws.executor.disaggregatedset.families import (
 from lws.executor.disaggregatedset.reports import Reports
 from lws.executor.foreign import ForeignObjects
 from lws.planner.disaggregatedset.snapshot import (
+    ForeignObject,
     RoleSet,
     ScalerViews,
     SetSnapshot,
@@ -58,7 +60,7 @@ class DisaggregatedObserver:
             own_scalers=tuple(self._caches.scalers.store.by_index(BY_OWNER, ds.metadata.uid)),
             scalers=self._scalers(ds),
             reports=self._reports.of(key),
-            foreign=frozenset(self._foreign.of(key)),
+            foreign=self._foreign_of(key),
             now=self._clock.now(),
         )
 
@@ -79,8 +81,18 @@ class DisaggregatedObserver:
             sets=tuple(RoleSet(lws, place_of(lws, ds=key.ds)) for lws in sets),
             services=tuple(self._caches.services.store.by_index(BY_SLICE, place)),
             scalers=self._scalers(ds),
-            foreign=frozenset(self._foreign.of(name)),
+            foreign=self._foreign_of(name),
             now=self._clock.now(),
+        )
+
+    def _foreign_of(self, key: DisaggregatedKey) -> frozenset[ForeignObject]:
+        """What was met in our place; that a LeaderWorkerSet has gone, the cache shows."""
+        sets = self._caches.leaderworkersets.store
+        return frozenset(
+            (kind, name)
+            for kind, name in self._foreign.of(key)
+            if kind is not Kind.LEADER_WORKER_SET
+            or sets.get(namespace=key.namespace, name=name) is not None
         )
 
     def _scalers(self, ds: DisaggregatedSet) -> ScalerViews:

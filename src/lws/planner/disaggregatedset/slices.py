@@ -7,6 +7,7 @@ from lws.api import names
 from lws.api.disaggregatedset import Role
 from lws.planner.actions import Action, Emit, EventType
 from lws.planner.disaggregatedset import leaderworkersets, scaling
+from lws.planner.disaggregatedset.baseline import begins, hand_down, note_baseline
 from lws.planner.disaggregatedset.family import Generation, SliceFamily, running, sort_family
 from lws.planner.disaggregatedset.services import (
     abandoned_services,
@@ -73,19 +74,21 @@ def _remade(snapshot: SliceSnapshot, family: SliceFamily) -> tuple[Strand, ...]:
 
 def _dropped(snapshot: SliceSnapshot, family: SliceFamily) -> tuple[Strand, ...]:
     """Old revisions whose roles are all at 0 go, and their services with them."""
-    serving = running(family).old
-    drained = {one: roles for one, roles in family.old.items() if one not in serving}
+    serving = running(family)
+    drained = {one: roles for one, roles in family.old.items() if one not in serving.old}
     services = dict(abandoned_services(snapshot, drained))
-    strands: list[Strand] = [
-        (
-            *(leaderworkersets.delete(held) for held in roles.values()),
-            *services.pop(generation, ()),
-        )
-        for generation, roles in drained.items()
-    ]
+    first: Strand = ()
+    if serving.old:
+        if note_baseline(snapshot, serving) and not begins(serving):
+            return ()  # what they hand down would be overwritten
+        first = hand_down(snapshot, serving, drained)
+    deletes: list[Action] = []
+    for generation, roles in drained.items():
+        deletes += [leaderworkersets.delete(held) for held in roles.values()]
+        deletes += services.pop(generation, ())
     if drained and _is_completed(snapshot, family, list(drained)):
-        strands[-1] = (*strands[-1], _completed(snapshot))
-    return (*strands, *(tuple(deletes) for deletes in services.values()))
+        deletes.append(_completed(snapshot))
+    return ((*first, *deletes), *(tuple(orphans) for orphans in services.values()))
 
 
 def _is_completed(

@@ -97,6 +97,8 @@ class Waiting(NamedTuple):
     text: str
     since: float | None = None
     """Seconds since the epoch, where an object says so."""
+    seconds: float | None = None
+    """How long at most, if there is an end to it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ half started, or half stepped, goes on from there.
 from collections.abc import Mapping
 
 from lws.api.disaggregatedset import Role
-from lws.base.times import parse_time
 from lws.planner.actions import Action, Emit, EventType
 from lws.planner.disaggregatedset import leaderworkersets, scaling
+from lws.planner.disaggregatedset.baseline import note_baseline
+from lws.planner.disaggregatedset.drain import Drain
 from lws.planner.disaggregatedset.family import SliceFamily, generation_name, old_revisions
 from lws.planner.disaggregatedset.revisions import OldRevision, initial_old_replicas
 from lws.planner.disaggregatedset.rolling import RollingStep, Wanted, rolling_step
@@ -19,6 +20,7 @@ from lws.planner.disaggregatedset.snapshot import (
     Waiting,
     reference,
 )
+from lws.planner.disaggregatedset.starting import starting_old, unready_since
 from lws.planner.disaggregatedset.targets import target_while_draining
 
 Outcome = tuple[tuple[Action, ...], Waiting | None]
@@ -30,16 +32,20 @@ def plan_update(snapshot: SliceSnapshot, family: SliceFamily) -> Outcome:
     unsettled = _unsettled(snapshot, family)
     if unsettled is not None:
         return (), Waiting(f"the scaler of role {unsettled}")
-    baseline = _baseline(snapshot, family)
+    baseline = note_baseline(snapshot, family)
     creates = _creates(snapshot, family)
     if baseline or creates:
         return (*baseline, *creates), None
     waiting = _waiting(snapshot, family.new)
     if waiting is not None:
         return (), waiting
-    step = rolling_step(wanted=_wanted(snapshot, family), revisions=old_revisions(family))
+    wanted = _wanted(snapshot, family)
+    step = rolling_step(wanted=wanted, revisions=old_revisions(family))
     if step is None:
         return (), Waiting("room: no role may be scaled up or down within its budgets")
+    starting = _starting(snapshot, family, step=step, wanted=wanted)
+    if starting is not None:
+        return (), starting
     return _perform(snapshot, family, step), None
 
 
@@ -51,28 +57,6 @@ def _unsettled(snapshot: SliceSnapshot, family: SliceFamily) -> str | None:
         if not settled and role.name not in present:
             return role.name
     return None
-
-
-def _baseline(snapshot: SliceSnapshot, family: SliceFamily) -> tuple[Action, ...]:
-    """What each old LeaderWorkerSet has now, noted on it before anything moves.
-
-    At a start it is overwritten; later only what is not noted yet is (the set went back to a
-    revision that still runs). On a revision that is wanted again the old note would mislead the
-    next update.
-    """
-    starts = not family.new
-    noted = [
-        leaderworkersets.note_initial(snapshot, held, replicas=held.replicas)
-        for roles in family.old.values()
-        for held in roles.values()
-        if held.initial is None or (starts and held.initial != held.replicas)
-    ]
-    taken = [
-        leaderworkersets.note_initial(snapshot, held, replicas=None)
-        for held in family.new.values()
-        if held.initial is not None
-    ]
-    return (*taken, *noted)
 
 
 def _creates(snapshot: SliceSnapshot, family: SliceFamily) -> tuple[Action, ...]:
@@ -106,24 +90,8 @@ def _waiting(snapshot: SliceSnapshot, new: Mapping[str, RoleSet]) -> Waiting | N
                 f"role {role.name} of revision {snapshot.key}:"
                 f" {held.ready} of {held.replicas} replicas ready"
             )
-            return Waiting(text, _unready_since(held))
+            return Waiting(text, unready_since(held.lws))
     return None
-
-
-def _unready_since(held: RoleSet) -> float | None:
-    """Since when the LeaderWorkerSet says that it is not available."""
-    conditions = {one.type: one for one in held.lws.status.conditions}
-    available = conditions.get("Available")
-    progressing = conditions.get("Progressing")
-    moment = held.lws.metadata.creation_timestamp
-    if available is not None and available.status == "False":
-        moment = available.last_transition_time
-    elif progressing is not None and progressing.status == "True":
-        moment = progressing.last_transition_time
-    try:
-        return parse_time(moment)
-    except ValueError:
-        return None
 
 
 def _wanted(snapshot: SliceSnapshot, family: SliceFamily) -> dict[str, Wanted]:
@@ -145,14 +113,35 @@ def _wanted_of(
     return Wanted(target=target, new=new, budgets=scaling.budgets(role, target=target))
 
 
-def _perform(snapshot: SliceSnapshot, family: SliceFamily, step: RollingStep) -> tuple[Action, ...]:
+def _starting(
+    snapshot: SliceSnapshot, family: SliceFamily, *, step: RollingStep, wanted: Mapping[str, Wanted]
+) -> Waiting | None:
+    """Old replicas that a drain relies on and that are not ready yet."""
+    revisions = old_revisions(family)
+    floors = {}
+    for role, row in wanted.items():
+        baseline = max(initial_old_replicas(role, revisions), row.new)
+        floors[role] = min(baseline, row.target) - row.budgets.unavailable
+    return starting_old(
+        [(_drained(family, drain), drain.after) for drain in step.down],
+        sets=[held for held in snapshot.sets if not held.is_ending],
+        floors=floors,
+        now=snapshot.now,
+    )
+
+
+def _drained(family: SliceFamily, drain: Drain) -> RoleSet:
     by_name = {generation_name(one): roles for one, roles in family.old.items()}
+    return by_name[drain.revision][drain.role]
+
+
+def _perform(snapshot: SliceSnapshot, family: SliceFamily, step: RollingStep) -> tuple[Action, ...]:
     ups = [
         leaderworkersets.scale(snapshot, family.new[growth.role], replicas=growth.after)
         for growth in step.up
     ]
     downs = [
-        leaderworkersets.scale(snapshot, by_name[drain.revision][drain.role], replicas=drain.after)
+        leaderworkersets.scale(snapshot, _drained(family, drain), replicas=drain.after)
         for drain in step.down
     ]
     return (*ups, *downs)
