@@ -103,6 +103,10 @@ class Journal:
     async def close(self) -> None:
         """Flush, and let go of the file."""
         await self.flushed()
+        self.release()
+
+    def release(self) -> None:
+        """Let go of the file as it is."""
         self._file.close()
 
     async def _flush(self) -> None:

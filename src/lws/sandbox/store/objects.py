@@ -36,7 +36,11 @@ class Store:
         self._floor = 0
         self.revision = 1
         if journal is not None:
-            self._load(journal)
+            try:
+                self._load(journal)
+            except BaseException:
+                journal.release()
+                raise
 
     # Reads
 
