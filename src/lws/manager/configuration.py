@@ -1,5 +1,6 @@
 """The configuration file, read strictly (spec: manager.md)."""
 
+import math
 import re
 from collections.abc import Hashable
 from pathlib import Path
@@ -11,6 +12,7 @@ from msgspec import Meta
 
 from lws.base.errors import InvalidInput
 from lws.manager.durations import parse_duration
+from lws.runtime.certificates import CIPHER_SUITES
 
 API_VERSION = "config.lws.x-k8s.io/v1alpha1"
 KIND = "Configuration"
@@ -144,8 +146,14 @@ def check(configuration: Configuration) -> None:
     check_address(configuration.metrics.bind_address, field="metrics.bindAddress")
     health = configuration.health
     check_address(health.health_probe_bind_address, field="health.healthProbeBindAddress")
-    if not configuration.webhook.cert_dir:
-        raise InvalidInput(field="webhook.certDir", message="must not be empty")
+    _check_path(health.readiness_endpoint_name, field="health.readinessEndpointName")
+    _check_path(health.liveness_endpoint_name, field="health.livenessEndpointName")
+    if health.readiness_endpoint_name == health.liveness_endpoint_name:
+        raise InvalidInput(
+            field="health.livenessEndpointName", message="must be another than that of readiness"
+        )
+    _check_names(configuration)
+    _check_client(configuration.client_connection)
 
 
 def split_address(address: str) -> tuple[str, int] | None:
@@ -164,6 +172,32 @@ def check_address(address: str, *, field: str) -> None:
         split_address(address)
     except ValueError as error:
         raise InvalidInput(field=field, message=str(error)) from error
+
+
+def _check_path(path: str, *, field: str) -> None:
+    if not path.startswith("/") or set(path) & set("{}?# "):
+        raise InvalidInput(field=field, message=f"must be a path such as /readyz, not {path!r}")
+
+
+def _check_names(configuration: Configuration) -> None:
+    certificates = configuration.internal_cert_management
+    for field, value in (
+        ("webhook.certDir", configuration.webhook.cert_dir),
+        ("internalCertManagement.webhookServiceName", certificates.webhook_service_name),
+        ("internalCertManagement.webhookSecretName", certificates.webhook_secret_name),
+    ):
+        if not value:
+            raise InvalidInput(field=field, message="must not be empty")
+
+
+def _check_client(connection: ClientConnection) -> None:
+    """Flags reach these fields without their types' rules."""
+    if not 0 < connection.qps < math.inf:
+        raise InvalidInput(
+            field="clientConnection.qps", message="must be a number of requests a second above 0"
+        )
+    if connection.burst < 1:
+        raise InvalidInput(field="clientConnection.burst", message="must be 1 or more")
 
 
 def _check_election(election: LeaderElection) -> None:
@@ -201,6 +235,12 @@ def _check_tls(tls: Tls) -> None:
         raise InvalidInput(
             field="tls.cipherSuites",
             message="can be chosen only with minVersion VersionTLS12; remove one of the two",
+        )
+    unknown = [name for name in tls.cipher_suites if name not in CIPHER_SUITES]
+    if unknown:
+        raise InvalidInput(
+            field="tls.cipherSuites",
+            message=f"{', '.join(unknown)} unknown; known are {', '.join(CIPHER_SUITES)}",
         )
 
 

@@ -1,6 +1,6 @@
 """What the process runs with: the file, then the flags over it, then the environment."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,15 +62,30 @@ def settings_of(
 
 
 def _with_flags(configuration: Configuration, flags: Mapping[str, Any]) -> Configuration:
+    """All of them over the file, then judged together; what is wrong is a flag's doing."""
     for flag, value in flags.items():
         section_name, field = FLAGS[flag]
         section = msgspec.structs.replace(getattr(configuration, section_name), **{field: value})
         configuration = msgspec.structs.replace(configuration, **{section_name: section})
-        try:
-            check(configuration)
-        except InvalidInput as error:
-            raise InvalidInput(field=f"--{flag}", message=error.message) from error
+    try:
+        check(configuration)
+    except InvalidInput as error:
+        raise InvalidInput(field=_flags_of(error.field, flags), message=error.message) from error
     return configuration
+
+
+def _flags_of(path: str, given: Iterable[str]) -> str:
+    """The flag of that field; where it was not given, those that are judged together with it."""
+    section = path.partition(".")[0]
+    paths = {flag: ".".join(map(_camel, FLAGS[flag])) for flag in given}
+    exact = [flag for flag, own in paths.items() if own == path]
+    near = [flag for flag, own in paths.items() if own.startswith(f"{section}.")]
+    return ", ".join(f"--{flag}" for flag in exact or near) or path
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
 
 
 def _switch(name: str, environ: Mapping[str, str], *, default: bool) -> bool:
