@@ -4,6 +4,7 @@ import asyncio
 import platform
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import structlog
@@ -16,6 +17,7 @@ from lws.client.transport import HttpTransport, TransportOptions
 from lws.executor.caches import make_caches
 from lws.executor.disaggregatedset.caches import make_disaggregated_caches
 from lws.manager.authorization import MetricsAuthorizer
+from lws.manager.certificates import CertificateKeeper
 from lws.manager.configuration import split_address
 from lws.manager.controllers import LeaderWorkerSetControllers
 from lws.manager.disaggregatedset import DisaggregatedSetControllers
@@ -96,6 +98,7 @@ class Manager:
             self._readiness.add(f"{server.name} server", server.check)
             process.spawn(f"{server.name} server", server.run())
         self._spawn_health(process)
+        self._spawn_certificates(process, client)
         recorders = {name: self._recorder(client, name) for name in COMPONENTS}
         for name, recorder in recorders.items():
             process.spawn(f"events of {name}", recorder.run())
@@ -231,6 +234,34 @@ class Manager:
         )
         process.spawn("health server", server.run())
 
+    def _spawn_certificates(self, process: Process, client: KubernetesClient) -> None:
+        """In every replica, leading or not: each serves webhooks."""
+        management = self._configuration.internal_cert_management
+        if not (management.enable and self._settings.webhooks):
+            return
+        webhook = self._configuration.webhook
+        keeper = CertificateKeeper(
+            client=client,
+            clock=self._clock,
+            metrics=self._metrics,
+            namespace=self._namespace,
+            secret=management.webhook_secret_name,
+            service=management.webhook_service_name,
+            cert_dir=Path(webhook.cert_dir),
+            host=webhook.host,
+        )
+        self._readiness.add("certificates", keeper.check)
+        for informer in keeper.informers:
+            process.spawn(f"informer of {informer.resource.plural}", informer.run())
+        process.spawn("certificates", keeper.run())
+
+    @property
+    def _namespace(self) -> str:
+        """Where the Lease and the Secret are."""
+        given = self._configuration.leader_election.resource_namespace
+        in_pod = self._connection.source == IN_CLUSTER
+        return given or (self._connection.namespace if in_pod else "") or DEFAULT_NAMESPACE
+
     def _election(
         self,
         client: KubernetesClient,
@@ -243,13 +274,11 @@ class Manager:
         election = self._configuration.leader_election
         if not election.leader_elect:
             return None
-        in_pod = self._connection.source == IN_CLUSTER
-        own = self._connection.namespace if in_pod else ""
         return LeaderElector(
             client=client,
             clock=self._clock,
             name=election.resource_name,
-            namespace=election.resource_namespace or own or DEFAULT_NAMESPACE,
+            namespace=self._namespace,
             identity=self._identity,
             lease_seconds=parse_duration(election.lease_duration),
             renew_seconds=parse_duration(election.renew_deadline),
