@@ -27,12 +27,18 @@ def require_kind(kind: Kind, obj: JsonObject) -> None:
 def _other_kind(kind: Kind, api_version: str, said: str) -> ApiStatus:
     resource = kind.resource
     version = api_version.rpartition("/")[2]
+    if not kind.is_custom and said == resource.kind:
+        return bad_request(
+            f'{said} in version "{version}" cannot be handled as a {said}: no kind "{said}" is'
+            f' registered for version "{api_version}" in scheme "pkg/runtime/scheme.go:111"'
+        )
     if kind.is_custom:
         return bad_request(
-            f"the API version in the data ({api_version}) does not match the expected API"
-            f" version ({resource.api_version})"
+            f'{said} in version "{version}" cannot be handled as a {resource.kind}: the API version'
+            f" in the data ({api_version}) does not match the expected API version"
+            f" ({resource.api_version})"
             if api_version != resource.api_version
-            else f"{said} in version {resource.version!r} cannot be handled as a {resource.kind}"
+            else f"the object provided is unrecognized (must be of type {resource.kind})"
         )
     package = "core" if not resource.group else resource.group.split(".")[0]
     return bad_request(

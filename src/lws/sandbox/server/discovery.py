@@ -110,12 +110,11 @@ def resource_list(registry: Registry, group_name: str, version_name: str) -> Jso
     if kinds is None:
         return None
     resources = [entry for kind in _sorted(kinds) for entry in _entries(kind)]
-    return {
-        "kind": "APIResourceList",
-        "apiVersion": "v1",
-        "groupVersion": f"{group_name}/{version_name}" if group_name else version_name,
-        "resources": resources,
-    }
+    head = {"kind": "APIResourceList"}
+    if group_name:  # the oldest list does not say its version
+        head["apiVersion"] = "v1"
+    said = f"{group_name}/{version_name}" if group_name else version_name
+    return {**head, "groupVersion": said, "resources": resources}
 
 
 def _sorted(kinds: Iterable[Kind]) -> list[Kind]:
@@ -162,6 +161,8 @@ def _version_hash(kind: Kind) -> str:
     group_name, version_name = kind.resource.group, kind.storage_version or kind.resource.version
     if kind.stored_as and group_name:
         group_name = ""
+    if kind.resource.kind == "CustomResourceDefinition":
+        version_name = "v1beta1"  # kept so for the sake of older servers
     text = f"{group_name}/{version_name}/{kind.resource.kind}"
     return b64encode(sha256(text.encode()).digest()[:8]).decode()
 

@@ -15,6 +15,7 @@ _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # no vowels, no words
 _SUFFIX_LENGTH = 5
 _GENERATED_MAX = 63
 _ANNOTATIONS_BYTES_MAX = 256 << 10
+_STANDARD_FINALIZERS = frozenset(("kubernetes", "orphan", "foregroundDeletion"))
 _FIXED = (
     "name",
     "namespace",
@@ -80,7 +81,7 @@ def creation_problems(kind: Kind, metadata: Mapping[str, Any]) -> Iterator[Cause
     else:
         yield from invalid_causes("metadata.name", name, rule(name))
     yield from _common_problems(metadata)
-    yield from _finalizer_problems(metadata.get("finalizers") or ())
+    yield from _finalizer_problems(kind, metadata.get("finalizers") or ())
 
 
 def update_problems(new: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[Cause]:
@@ -167,11 +168,14 @@ def owner_words(owners: Any) -> str:
     return ", ".join(f"{owner.get('kind')}/{owner.get('name')}" for owner in owners)
 
 
-def _finalizer_problems(finalizers: Any) -> Iterator[Cause]:
-    known = {"orphan", "foregroundDeletion"}
+def _finalizer_problems(kind: Kind, finalizers: Any) -> Iterator[Cause]:
     for one in finalizers:
         yield from invalid_causes("metadata.finalizers", one, names.qualified_problems(one))
-    if known <= set(finalizers):
+    for index, one in enumerate(finalizers):
+        if not kind.is_custom and "/" not in one and one not in _STANDARD_FINALIZERS:
+            problem = "name is neither a standard finalizer name nor is it fully qualified"
+            yield from invalid_causes(f"metadata.finalizers[{index}]", one, [problem])
+    if {"orphan", "foregroundDeletion"} <= set(finalizers):
         yield Cause(
             "FieldValueInvalid",
             "Invalid value: "

@@ -61,7 +61,7 @@ def qualified_problems(value: str) -> Problems:
     prefix, slash, name = value.rpartition("/")
     if slash and "/" in prefix:
         yield (
-            f"a qualified name {_qualified_words()} with an optional DNS subdomain prefix and '/'"
+            f"a valid label key {_qualified_words()} with an optional DNS subdomain prefix and '/'"
             " (e.g. 'example.com/MyName')"
         )
         return

@@ -70,7 +70,9 @@ class PlainPaths:
         """A Status where the group is known; elsewhere the answer of a web server."""
         parts = path.strip("/").split("/")
         groups = {kind.resource.group for kind in self._world.registry.kinds()}
-        if parts[0] == "api" or (parts[0] == "apis" and len(parts) > 1 and parts[1] in groups):
+        if parts[0] in ("api", "version") or (
+            parts[0] == "apis" and len(parts) > 1 and parts[1] in groups
+        ):
             raise status.no_such_path()
         headers = {"content-type": "text/plain; charset=utf-8"}
         return Response(404, headers, b"404 page not found\n")

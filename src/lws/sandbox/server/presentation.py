@@ -105,7 +105,8 @@ def object_as(kind: Kind, obj: JsonObject, form: str, *, include: str, now: floa
         return _table(kind, rows, [obj], metadata, include=include)
     if form:
         raise ApiStatus(
-            f"you requested {form}, but the requested object is not a list",
+            f"you requested {form}, but the requested object is not a list"
+            f" (*{_go_package(kind)}.{kind.resource.kind})",
             code=406,
             reason="NotAcceptable",
         )
@@ -128,8 +129,7 @@ def list_as(kind: Kind, listing: Listing, form: str, *, include: str, now: float
     if form:
         raise ApiStatus(
             f"you requested {form}, but the requested object is a list"
-            f" (*{'core' if not kind.resource.group else kind.resource.group.split('.')[0]}"
-            f".{kind.list_kind})",
+            f" (*{_go_package(kind)}.{kind.list_kind})",
             code=406,
             reason="NotAcceptable",
         )
@@ -139,6 +139,10 @@ def list_as(kind: Kind, listing: Listing, form: str, *, include: str, now: float
         "metadata": metadata,
         "items": list(_items(kind, listing.items)),
     }
+
+
+def _go_package(kind: Kind) -> str:
+    return kind.resource.group.partition(".")[0] or "core"
 
 
 def _items(kind: Kind, items: Sequence[JsonObject]) -> Iterator[JsonObject]:

@@ -70,6 +70,10 @@ class _Parser:
         """All of them; ApiStatus with the server's words for what cannot be read."""
         if not self._words:
             return
+        if self._peek() in _SYMBOLS - {"!"}:
+            raise bad_request(
+                f"found '{self._peek()}', expected: !, identifier, or 'end of string'"
+            )
         while True:
             yield self._requirement()
             word = self._next()
@@ -78,7 +82,7 @@ class _Parser:
             if word != ",":
                 raise _unparsed(f"found '{word}', expected: ',' or 'end of string'")
             if self._peek() == "":
-                raise _unparsed("found '', expected: identifier after ','")
+                raise bad_request("found '', expected: identifier after ','")
 
     def _peek(self) -> str:
         return self._words[self._at] if self._at < len(self._words) else ""
@@ -100,10 +104,10 @@ class _Parser:
     def _condition(self, key: str) -> Requirement:
         operator = self._next()
         if operator in ("in", "notin"):
-            return Requirement(key, operator, frozenset(self._values()))
+            return Requirement(key, operator, frozenset(self._values(key)))
         if operator in ("=", "==", "!="):
             chosen = "notin" if operator == "!=" else "in"
-            return Requirement(key, chosen, frozenset((self._value(),)))
+            return Requirement(key, chosen, frozenset((self._value(key),)))
         if operator in (">", "<"):
             return Requirement(key, operator, frozenset((self._number(key),)))
         raise _unparsed(f"found '{operator}', expected: {_OPERATORS}")
@@ -113,48 +117,48 @@ class _Parser:
         if word in _SYMBOLS or not word:
             raise _unparsed(f"found '{word}', expected: identifier")
         for problem in names.qualified_problems(word):
-            raise _unparsed(f'key: Invalid value: "{word}": {problem}')
+            raise _unparsed(f'<nil>: Invalid value: "{word}": {problem}')
         return word
 
-    def _value(self) -> str:
+    def _value(self, key: str) -> str:
         if self._peek() in ("", ","):
             return ""
         word = self._next()
         if word in _SYMBOLS:
             raise _unparsed(f"found '{word}', expected: identifier")
-        return _checked_value(word)
+        return _checked_value(word, key)
 
     def _number(self, key: str) -> str:
-        word = self._value()
+        word = self._value(key)
         if not re.fullmatch(r"-?\d+", word):
             raise _unparsed(
-                f"values[0][{key}]: Invalid value: \"{word}\": for 'Gt', 'Lt' operators, the"
+                f"values[0]: Invalid value: \"{word}\": for 'Gt', 'Lt' operators, the"
                 " value must be an integer"
             )
         return word
 
-    def _values(self) -> Iterator[str]:
+    def _values(self, key: str) -> Iterator[str]:
         word = self._next()
         if word != "(":
             raise _unparsed(f"found '{word}' expected: '('")
         expects_value = True
         while (word := self._next()) != ")":
             if word == "":
-                raise _unparsed("found '', expected: ',', ')' or identifier")
+                raise _unparsed("found '', expected: ',' or ')'")
             if word == ",":
                 if expects_value:
                     yield ""
                 expects_value = True
                 continue
-            yield _checked_value(word)
+            yield _checked_value(word, key)
             expects_value = False
         if expects_value:
             yield ""
 
 
-def _checked_value(value: str) -> str:
+def _checked_value(value: str, key: str) -> str:
     for problem in names.label_value_problems(value):
-        raise _unparsed(f'values[0]: Invalid value: "{value}": {problem}')
+        raise _unparsed(f'values[0][{key}]: Invalid value: "{value}": {problem}')
     return value
 
 

@@ -145,9 +145,7 @@ def version_missing(operation: Operation) -> status.ApiStatus:
     """422: objects of this kind are not replaced blindly."""
     cause = Cause(
         "FieldValueInvalid",
-        "Invalid value: 0: must be specified for an update"
-        if operation.kind.is_custom
-        else 'Invalid value: "": must be specified for an update',
+        "Invalid value: 0: must be specified for an update",
         "metadata.resourceVersion",
     )
     return status.invalid(operation.kind.kind_subject(operation.name), [cause])
@@ -265,6 +263,7 @@ def _require_valid(operation: Operation, obj: JsonObject, old: JsonObject | None
         causes = list(meta.creation_problems(kind, obj["metadata"]))
     else:
         causes = list(meta.update_problems(obj["metadata"], old["metadata"]))
+        causes *= 2  # the real server checks metadata twice, and says so
     causes += object_problems(kind, obj, old)
     if causes:
         raise status.invalid(kind.kind_subject(obj["metadata"].get("name") or ""), causes)
