@@ -20,7 +20,7 @@ pytestmark = pytest.mark.real
 Json = dict[str, Any]
 MANAGERS = ("ann", "bob", "kubectl")
 STEPS = 12
-SEEDS = range(30)
+SEEDS = range(50)
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,11 @@ class Subject:
     merge_keys: dict[str, str] = field(default_factory=dict)
     has_spec: bool = True
     status: dict[str, bodies.Maker] = field(default_factory=dict)
+
+    @property
+    def has_scale(self) -> bool:
+        """Has it replicas that can be scaled?"""
+        return "replicas" in self.parts
 
     @property
     def is_custom(self) -> bool:
@@ -226,6 +231,19 @@ def apply_status(judge: Judge, subject: Subject, rng: Random, manager: str) -> o
     return judge.apply(body, manager=manager, force=force, subresource="status")
 
 
+def scale(judge: Judge, subject: Subject, rng: Random, manager: str) -> object:
+    if not subject.has_scale:
+        return None
+    return judge.scale("x", rng.randint(0, 2), manager=manager)
+
+
+def apply_scale(judge: Judge, subject: Subject, rng: Random, manager: str) -> object:
+    if not subject.has_scale:
+        return None
+    force = rng.random() < 0.5
+    return judge.apply_scale("x", rng.randint(0, 2), manager=manager, force=force)
+
+
 STEPS_TO_TAKE: tuple[Step, ...] = (
     replace,
     merge,
@@ -237,6 +255,8 @@ STEPS_TO_TAKE: tuple[Step, ...] = (
     apply_what_is_there,
     write_status,
     apply_status,
+    scale,
+    apply_scale,
 )
 
 

@@ -87,7 +87,7 @@ def _somewhere(rng: Random, live: Any) -> tuple[str, Any]:
     while isinstance(here, (dict, list)) and here and rng.random() < 0.8:
         if isinstance(here, dict):
             name = rng.choice(sorted(here))
-            if name == "managedFields":
+            if name in ("managedFields", "uid", "resourceVersion"):
                 break
             path, here = f"{path}/{name.replace('~', '~0').replace('/', '~1')}", here[name]
         else:
