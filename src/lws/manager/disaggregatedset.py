@@ -4,12 +4,8 @@ from typing import Any
 
 from lws.base.clock import Clock
 from lws.client.kubernetes import KubernetesClient
-from lws.controllers.disaggregatedset import (
-    DisaggregatedSetController,
-    SliceController,
-    set_family_of,
-    slice_family_of,
-)
+from lws.controllers.disaggregatedset import DisaggregatedSetController, set_family_of
+from lws.controllers.slices import SliceController, slice_family_of
 from lws.executor.caches import Caches
 from lws.executor.disaggregatedset.caches import DisaggregatedCaches
 from lws.executor.disaggregatedset.families import (
