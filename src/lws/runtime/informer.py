@@ -33,6 +33,7 @@ log = structlog.get_logger(__name__)
 IDLE_SECONDS = 180.0  # bookmarks come every minute; the first of a quiet kind may take two
 WATCH_SECONDS = (1800.0, 3600.0)  # drawn by chance, so that not all watches end together
 RETRIES = Backoff(base=0.2, cap=30.0)
+HEALTHY_SECONDS = 5.0  # a watch that was open so long did not fail, whatever cut it in the end
 REFUSALS_MAX = 5  # so many in a row of one version, and the version is given up
 OPAQUE_MAX = 10_000  # versions that are no numbers, kept to recognise our own writes
 
@@ -251,14 +252,19 @@ class Informer(Generic[T]):
             Deadline(self._clock, IDLE_SECONDS) as idle,
             self._client.watch_lines(request) as lines,
         ):
-            async for line in lines:
-                idle.extend(IDLE_SECONDS)
-                self._last_word = self._clock.monotonic()
-                event = decode_event(line)
-                if initial is not None:
-                    initial = self._gather(event, initial)
-                else:
-                    self._handle(event)
+            opened = self._clock.monotonic()
+            try:
+                async for line in lines:
+                    idle.extend(IDLE_SECONDS)
+                    self._last_word = self._clock.monotonic()
+                    event = decode_event(line)
+                    if initial is not None:
+                        initial = self._gather(event, initial)
+                    else:
+                        self._handle(event)
+            finally:
+                if self._clock.monotonic() - opened >= HEALTHY_SECONDS:
+                    self._failures = 0
         if initial is not None:
             raise TransportError("the watch ended before it had sent what there is")
 

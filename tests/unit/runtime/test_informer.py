@@ -157,6 +157,18 @@ async def test_a_server_that_is_away_is_asked_ever_more_rarely() -> None:
     assert "list" not in world.api.verbs()[1:]
 
 
+async def test_a_quiet_watch_that_is_cut_every_minute_is_opened_again_at_once() -> None:
+    world = World()
+    await world.start()
+    for _ in range(12):
+        await world.settle(55)
+        assert world.api.open_watches == 1
+        world.api.cut(reset())
+        await world.settle(1)
+    assert world.api.open_watches == 1
+    assert world.api.verbs() == ["list"] + ["watch"] * 13
+
+
 async def test_the_servers_retry_after_is_kept() -> None:
     world = World()
     await world.start()
