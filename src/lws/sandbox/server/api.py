@@ -241,7 +241,7 @@ class Api:
 
     async def _created(self, operation: Operation, obj: JsonObject) -> JsonObject:
         if reviews.is_review(operation.kind):
-            return reviews.answer(operation, obj)
+            return reviews.answer(operation, writes.asked(self.world, operation, obj))
         return await writes.create(self.world, operation, obj)
 
     async def _updated(self, operation: Operation, obj: JsonObject) -> JsonObject:

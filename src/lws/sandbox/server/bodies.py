@@ -3,13 +3,24 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
+
+from lws.base.errors import LwsError
 from lws.sandbox.schema.builtin import defaulted, validated
 from lws.sandbox.schema.errors import DecodeError, FieldError, UnsupportedError
 from lws.sandbox.schema.structural import apply_defaults, prune, validate
 from lws.sandbox.schema.unknown import unknown_fields
+from lws.sandbox.server import names
 from lws.sandbox.server.kinds import Kind
 from lws.sandbox.server.operations import Operation
-from lws.sandbox.server.status import ApiStatus, Cause, bad_request, not_implemented
+from lws.sandbox.server.status import (
+    ApiStatus,
+    Cause,
+    Subject,
+    bad_request,
+    invalid,
+    not_implemented,
+)
 
 JsonObject = dict[str, Any]
 
@@ -47,23 +58,45 @@ def _other_kind(kind: Kind, api_version: str, said: str) -> ApiStatus:
     )
 
 
+class Unfit(LwsError):
+    """The object does not fit the types of its kind, or has fields that a strict client forbids."""
+
+
 def typed(operation: Operation, obj: JsonObject) -> JsonObject:
-    """The object with the kind's types alone, and defaults; 400 for a wrong type.
+    """The object with the kind's fields alone, and defaults; 400 if its types do not fit.
 
     Unknown fields are dropped; Strict makes them an error, Warn a warning.
     """
-    kind = operation.kind
-    require_kind(kind, obj)
+    require_kind(operation.kind, obj)
     try:
-        fitting, unknown = (_pruned if kind.is_custom else _decoded)(operation, obj)
+        return fitted(operation, obj)
+    except Unfit as error:
+        raise _cannot_handle(operation.kind, str(error)) from error
+
+
+def typed_patched(operation: Operation, obj: JsonObject) -> JsonObject:
+    """`typed` of what a patch made; 422 with all of it if its types do not fit."""
+    require_kind(operation.kind, obj)
+    try:
+        return fitted(operation, obj)
+    except Unfit as error:
+        shown = orjson.dumps({name: obj[name] for name in sorted(obj)}).decode()
+        message = f"Invalid value: {names.shown(shown)}: {error}"
+        raise invalid(Subject(), [Cause("FieldValueInvalid", message, "patch")]) from error
+
+
+def fitted(operation: Operation, obj: JsonObject) -> JsonObject:
+    """`typed`, but `Unfit` for what does not fit."""
+    try:
+        made, unknown = (_pruned if operation.kind.is_custom else _decoded)(operation, obj)
     except DecodeError as error:
-        raise _cannot_handle(kind, str(error)) from error
+        raise Unfit(str(error)) from error
     except UnsupportedError as error:
         raise not_implemented(error.what) from error
     complaints = [f'unknown field "{path}"' for path in unknown]
     complaints += [f'duplicate field "{path}"' for path in operation.duplicates]
     _judge(operation, complaints)
-    return fitting
+    return made
 
 
 def with_defaults(kind: Kind, obj: JsonObject) -> JsonObject:
@@ -102,8 +135,7 @@ def _judge(operation: Operation, complaints: Sequence[str]) -> None:
         for text in complaints:
             operation.warn(text)
         return
-    why = f"strict decoding error: {', '.join(complaints)}"
-    raise _cannot_handle(operation.kind, why)
+    raise Unfit(f"strict decoding error: {', '.join(complaints)}")
 
 
 def object_problems(kind: Kind, obj: JsonObject, old: JsonObject | None) -> list[Cause]:

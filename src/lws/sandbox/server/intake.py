@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from lws.sandbox.patch.resets import reset_paths
 from lws.sandbox.server import status
 from lws.sandbox.server.documents import part
 from lws.sandbox.server.kinds import Kind
@@ -19,13 +20,15 @@ _GONE_NODE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreach
 _TOLERATED_SECONDS = 300
 
 
-def reset_paths(kind: Kind, subresource: str) -> tuple[Path, ...]:
+def resets_of(kind: Kind, subresource: str) -> tuple[Path, ...]:
     """Fields that a path does not write, so that nobody comes to own them by it."""
-    if not kind.has_status:
-        return ()
-    if subresource == "status":
-        return (("spec",), ("metadata",)) if kind.is_custom else (("spec",),)
-    return (("status",),)
+    return reset_paths(
+        api_version=kind.resource.api_version,
+        kind=kind.resource.kind,
+        subresource=subresource,
+        has_status=kind.has_status,
+        is_custom=kind.is_custom,
+    )
 
 
 def admit_builtin(world: World, operation: Operation, obj: JsonObject) -> None:

@@ -27,6 +27,8 @@ class Operation:
     options: Mapping[str, Any] = field(default_factory=dict)
     """CreateOptions and so on, for admission."""
     warnings: list[str] = field(default_factory=list)
+    is_asked: bool = True
+    """Does admission see it? No, if it has already seen the part that is written."""
     duplicates: Sequence[str] = ()
     """Fields that the body has twice."""
 

@@ -77,9 +77,11 @@ async def apply(
 ) -> tuple[JsonObject, bool]:
     """Server-side apply; makes the object if there is none, and says whether it did."""
     _require_applicable(operation, body)
-    if operation.subresource == "scale":
-        raise status.not_implemented("server-side apply of scale")
     try:
+        if operation.subresource == "scale":
+            writes.found(world, operation)
+            scale = await subresources.apply_scale(world, operation, body, force=force)
+            return scale, False
         if world.store.get(operation.key) is None:
             return await _apply_new(world, operation, body), True
 
@@ -124,7 +126,10 @@ def _require_applicable(operation: Operation, body: Any) -> None:
         raise status.bad_request("error decoding YAML: the applied configuration is no object")
     resource = operation.kind.resource
     said = (body.get("apiVersion") or "", body.get("kind") or "")
-    if said != (resource.api_version, resource.kind):
+    expected = (resource.api_version, resource.kind)
+    if operation.subresource == "scale":
+        expected = ("autoscaling/v1", "Scale")
+    if said != expected:
         group, _, version = str(said[0]).rpartition("/")
         shown = f"{group}/{version}, Kind={said[1]}"
         raise status.bad_request(f"invalid object type: {shown}")

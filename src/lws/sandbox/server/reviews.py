@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from lws.sandbox.server import status
-from lws.sandbox.server.bodies import require_kind
 from lws.sandbox.server.documents import part
 from lws.sandbox.server.kinds import Kind
 from lws.sandbox.server.operations import Operation
@@ -28,18 +27,16 @@ def answer(
 
     Roles are stored, not enforced: masters may do all, others nothing.
     """
-    require_kind(operation.kind, body)
-    metadata = body.get("metadata")
-    body["metadata"] = metadata if isinstance(metadata, dict) else {}
-    spec = body.get("spec")
-    body["spec"] = spec = spec if isinstance(spec, dict) else {}
+    spec = body.setdefault("spec", {})
     match operation.kind.resource.kind:
         case "SelfSubjectReview":
             del body["spec"]
+            body["metadata"] = {}
             body["status"] = {"userInfo": _user_info(operation)}
         case "TokenReview":
             body["status"] = _token_status(operation, spec, users or {})
         case "SelfSubjectRulesReview":
+            body["metadata"] = {}
             body["status"] = _rules(operation)
         case "SelfSubjectAccessReview":
             _require_question(spec)

@@ -210,7 +210,8 @@ def unsupported_media_type(accepted: Sequence[str]) -> ApiStatus:
 
 def invalid(subject: Subject, causes: Sequence[Cause]) -> ApiStatus:
     """422: fields of the object are wrong; `subject.kind` is the kind itself here."""
-    lines = [f"{one.field}: {one.message}" if one.field else one.message for one in causes]
+    all_lines = (f"{one.field}: {one.message}" if one.field else one.message for one in causes)
+    lines = list(dict.fromkeys(all_lines))  # the causes may repeat themselves, the message does not
     said = lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"
     message = f'{subject.qualified} "{subject.name}" is invalid: {said}'
     return ApiStatus(message, code=422, reason="Invalid", subject=subject, causes=causes)

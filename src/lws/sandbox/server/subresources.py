@@ -6,7 +6,9 @@ from typing import Any
 
 from lws.base.times import format_time
 from lws.client.resources import Resource
+from lws.sandbox.patch.scaling import scale_applied, scaled
 from lws.sandbox.server import status
+from lws.sandbox.server.conversions import from_stored
 from lws.sandbox.server.deletion import delete
 from lws.sandbox.server.documents import copied, part, with_part
 from lws.sandbox.server.kinds import Kind
@@ -53,8 +55,81 @@ def _exact(selector: Mapping[str, str]) -> str:
 
 async def set_scale(world: World, operation: Operation, scale: JsonObject) -> JsonObject:
     """The scale anew: changes the object's replicas."""
+    _require_scale(operation, scale)
+    return await _scaled(world, operation, lambda _: scale)
+
+
+async def apply_scale(
+    world: World, operation: Operation, body: JsonObject, *, force: bool
+) -> JsonObject:
+    """Server-side apply of the scale."""
     kind = operation.kind
     assert kind.scale is not None, "only kinds that scale have the path"
+    path = kind.scale.replicas
+
+    def change(old: JsonObject) -> JsonObject:
+        made, managed = scale_applied(
+            live=old,
+            old=scale_of(kind, old),
+            applied=body,
+            path=path,
+            manager=operation.caller.field_manager,
+            api_version=kind.resource.api_version,
+            now=world.clock.now(),
+            force=force,
+            is_custom=kind.is_custom,
+        )
+        replicas = part(made, "spec", "replicas") or 0
+        _require_replicas(operation, replicas)
+        return _with_replicas(old, path, replicas, managed)
+
+    changed = await update(world, replace(operation, is_asked=False), change)
+    return scale_of(kind, changed)
+
+
+async def _scaled(
+    world: World, operation: Operation, wanted: Callable[[JsonObject], JsonObject]
+) -> JsonObject:
+    kind = operation.kind
+    assert kind.scale is not None, "only kinds that scale have the path"
+    path = kind.scale.replicas
+    present = scale_of(kind, from_stored(kind, found(world, operation)))
+    operation.verb = "UPDATE"
+    scale = wanted(present)
+    scale = await world.admission.mutate(operation, scale, present) or scale
+    await world.admission.validate(operation, scale, present)
+    replicas = part(scale, "spec", "replicas") or 0
+    _require_replicas(operation, replicas)
+
+    def change(old: JsonObject) -> JsonObject:
+        managed = scaled(
+            live=old,
+            old=scale_of(kind, old),
+            new=scale,
+            path=path,
+            manager=operation.caller.field_manager,
+            api_version=kind.resource.api_version,
+            now=world.clock.now(),
+        )
+        return _with_replicas(old, path, replicas, managed)
+
+    expected = part(scale, "metadata", "resourceVersion") or ""
+    asked = replace(operation, is_asked=False)
+    return scale_of(kind, await update(world, asked, change, expected=expected))
+
+
+def _with_replicas(
+    obj: JsonObject, path: tuple[str, ...], replicas: int, managed: list[JsonObject]
+) -> JsonObject:
+    new = copied(with_part(obj, path, replicas))
+    if managed:
+        new["metadata"]["managedFields"] = managed
+    else:
+        new["metadata"].pop("managedFields", None)
+    return new
+
+
+def _require_scale(operation: Operation, scale: JsonObject) -> None:
     if scale.get("kind") not in (None, "Scale"):
         raise status.bad_request(f"wrong object passed to Scale update: {scale.get('kind')}")
     name = part(scale, "metadata", "name")
@@ -63,18 +138,7 @@ async def set_scale(world: World, operation: Operation, scale: JsonObject) -> Js
             f"the name of the object ({name or ''}) does not match the name on the URL"
             f" ({operation.name})"
         )
-    replicas = part(scale, "spec", "replicas") or 0
-    _require_replicas(operation, replicas)
-    path = kind.scale.replicas
-    main = replace(operation, subresource="")
-
-    def change(old: JsonObject) -> JsonObject:
-        return copied(with_part(old, path, replicas))
-
-    changed = await update(
-        world, main, change, expected=part(scale, "metadata", "resourceVersion") or ""
-    )
-    return scale_of(kind, changed)
+    _require_replicas(operation, part(scale, "spec", "replicas") or 0)
 
 
 def _require_replicas(operation: Operation, replicas: object) -> None:

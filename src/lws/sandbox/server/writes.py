@@ -8,10 +8,10 @@ from lws.sandbox.patch.managed import applied, updated
 from lws.sandbox.server import metadata as meta
 from lws.sandbox.server import status
 from lws.sandbox.server.allocation import allocate
-from lws.sandbox.server.bodies import object_problems, typed, with_defaults
+from lws.sandbox.server.bodies import object_problems, typed, typed_patched, with_defaults
 from lws.sandbox.server.conversions import from_stored, to_stored
 from lws.sandbox.server.documents import copied, is_unchanged
-from lws.sandbox.server.intake import admit_builtin, reset_paths
+from lws.sandbox.server.intake import admit_builtin, resets_of
 from lws.sandbox.server.lifecycle import require_namespace
 from lws.sandbox.server.operations import Operation, World
 from lws.sandbox.server.status import Cause
@@ -116,7 +116,7 @@ def replacement(world: World, operation: Operation, body: JsonObject) -> Change:
 
 def managed(world: World, operation: Operation, *, old: JsonObject, new: JsonObject) -> JsonObject:
     """For `update`: a patched object, decoded, with managedFields."""
-    typed_object = typed(operation, new)
+    typed_object = typed_patched(operation, new)
     require_place(operation, typed_object)
     _require_uid(operation, typed_object, old)
     return _managed(world, operation, old=old, new=typed_object)
@@ -136,9 +136,16 @@ def applied_object(
         subresource=operation.subresource,
         now=world.clock.now(),
         force=force,
-        reset=reset_paths(kind, operation.subresource),
+        reset=resets_of(kind, operation.subresource),
     )
     return with_defaults(kind, copied(made))
+
+
+def asked(world: World, operation: Operation, body: JsonObject) -> JsonObject:
+    """A question, decoded; it is not stored, but says who asked, as stored objects do."""
+    operation.verb = "CREATE"
+    obj = _decoded(world, operation, body)
+    return _managed(world, operation, old=None, new=obj)
 
 
 def version_missing(operation: Operation) -> status.ApiStatus:
@@ -171,7 +178,7 @@ def _managed(
             api_version=kind.resource.api_version,
             subresource=operation.subresource,
             now=world.clock.now(),
-            reset=reset_paths(kind, operation.subresource),
+            reset=resets_of(kind, operation.subresource),
         )
     )
 
@@ -235,6 +242,8 @@ async def _mutated(
     world: World, operation: Operation, obj: JsonObject, old: JsonObject | None
 ) -> JsonObject:
     """What webhooks make of it, fit for the kind again."""
+    if not operation.is_asked:
+        return obj
     mutated = await world.admission.mutate(operation, obj, old)
     assert mutated is not None, "only a deletion has no object"
     if mutated is obj:
@@ -289,7 +298,8 @@ async def _replaced(
         allocate(world, kind, new, old)
     new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
     _require_valid(operation, new, old)
-    await world.admission.validate(operation, new, old)
+    if operation.is_asked:
+        await world.admission.validate(operation, new, old)
     if is_unchanged(new, old):
         return stored
     if operation.caller.dry_run:
