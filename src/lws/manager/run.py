@@ -22,6 +22,7 @@ from lws.manager.configuration import split_address
 from lws.manager.controllers import LeaderWorkerSetControllers
 from lws.manager.disaggregatedset import DisaggregatedSetControllers
 from lws.manager.durations import parse_duration
+from lws.manager.fence import Fence
 from lws.manager.gang import configured_gang
 from lws.manager.settings import Settings
 from lws.runtime.certificates import CertificateFiles
@@ -87,9 +88,9 @@ class Manager:
         async with HttpTransport(
             connection, clock=self._clock, options=options, observers=(observer,)
         ) as transport:
-            return await self._run(KubernetesClient(transport))
+            return await self._run(KubernetesClient(transport), Fence(transport))
 
-    async def _run(self, client: KubernetesClient) -> int:
+    async def _run(self, client: KubernetesClient, fence: Fence) -> int:
         process = Process(clock=self._clock)
         watchdog = LoopWatchdog(clock=self._clock)
         self._liveness.add("tasks", process.check)
@@ -102,7 +103,7 @@ class Manager:
         recorders = {name: self._recorder(client, name) for name in COMPONENTS}
         for name, recorder in recorders.items():
             process.spawn(f"events of {name}", recorder.run())
-        controllers = self._controllers(client, recorders)
+        controllers = self._controllers(KubernetesClient(fence), recorders)
         for part in controllers:
             self._readiness.add(part.name, part.check)
             for informer in part.informers:
@@ -113,6 +114,7 @@ class Manager:
         for name, recorder in recorders.items():
             process.on_stop(f"events of {name}", recorder.flush)
         if election is not None:
+            fence.close_unless(lambda: election.is_leader)
             process.on_stop("lease", election.release)
             process.spawn("leader election", election.run())
         starting = asyncio.create_task(self._start(process, controllers, election))
