@@ -14,22 +14,29 @@ from pathlib import Path
 from generate.builtin import write_merge_keys, write_schemas
 from generate.crds import write_crds
 from generate.golden import write_keys, write_quantities, write_table
+from generate.sandbox import write_definitions, write_wire
+from generate.webhooks import write_webhooks
 
 ROOT = Path(__file__).resolve().parent.parent
 GOTYPES = ROOT / "hack" / "gotypes"
+WIRETYPES = ROOT / "hack" / "wiretypes"
 
 
 def write_all(root: Path, *, with_go: bool) -> None:
     data, golden = root / "src" / "lws" / "api" / "data", root / "tests" / "golden"
-    for folder in (data, golden):
+    sandbox = root / "src" / "lws" / "sandbox" / "schema" / "data"
+    for folder in (data, golden, sandbox):
         folder.mkdir(parents=True, exist_ok=True)
     if with_go:
         write_table(GOTYPES, data / "gotypes.json")
         write_keys(GOTYPES, golden / "ds-keys-of-go.json")
         write_quantities(GOTYPES, golden / "quantities-of-go.json")
+        write_wire(WIRETYPES, sandbox / "wire.json")
     write_schemas(data / "schemas.json")
     write_merge_keys(data / "mergekeys.json")
+    write_definitions(sandbox)
     write_crds(root / "deploy" / "crds")
+    write_webhooks(root / "deploy" / "kustomize" / "base" / "webhooks.yaml")
 
 
 def stale_files(*, with_go: bool) -> list[str]:

@@ -76,14 +76,15 @@ def forbidden(field: str, detail: str) -> FieldError:
 
 def too_long(field: str, limit: int) -> FieldError:
     """More bytes than allowed; the value is not repeated."""
-    return FieldError(field, TOO_LONG, f"Too long: may not be more than {limit} bytes")
+    unit = "byte" if limit == 1 else "bytes"
+    return FieldError(field, TOO_LONG, f"Too long: may not be more than {limit} {unit}")
 
 
 def too_many(field: str, count: int, limit: int) -> FieldError:
     """More items than allowed."""
-    return FieldError(
-        field, TOO_MANY, f"Too many: {count}: must have at most {limit} items", count
-    )
+    unit = "item" if limit == 1 else "items"
+    message = f"Too many: {count}: must have at most {limit} {unit}"
+    return FieldError(field, TOO_MANY, message, count)
 
 
 def not_found(field: str, value: object) -> FieldError:
@@ -100,3 +101,8 @@ def shown(value: object) -> str:
 
 def _with_detail(head: str, detail: str) -> str:
     return f"{head}: {detail}" if detail else head
+
+
+def omitted_invalid(field: str, detail: str) -> FieldError:
+    """The value is wrong, and too large to repeat."""
+    return FieldError(field, INVALID, _with_detail("Invalid value", detail))

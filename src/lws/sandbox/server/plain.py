@@ -112,7 +112,9 @@ class PlainPaths:
             case ["v2"]:
                 return self._kept_json("v2", self._v2)
             case ["v3"]:
-                return self._kept_json("v3", lambda: openapi_v3_index(self._served()))
+                return self._kept_json(
+                    "v3", lambda: openapi_v3_index(self._served(), self._definitions())
+                )
             case ["v3", "api", version]:
                 return self._v3("", version)
             case ["v3", "apis", group, version]:

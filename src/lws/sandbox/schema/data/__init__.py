@@ -1,0 +1,1 @@
+"""Generated tables of the built-in kinds; see scripts/generate/sandbox.py."""
