@@ -24,7 +24,7 @@ def allocate(world: World, kind: Kind, new: JsonObject, old: JsonObject | None) 
         return
     _give_address(world, kind, new, old)
     if spec.get("type") in ("NodePort", "LoadBalancer"):
-        _give_node_ports(world, new)
+        _give_node_ports(world, kind, new, old)
 
 
 def _give_address(world: World, kind: Kind, new: JsonObject, old: JsonObject | None) -> None:
@@ -48,9 +48,8 @@ def _require_free(world: World, kind: Kind, new: JsonObject, address: str) -> No
     problem = ""
     if IPv4Address(address) not in SERVICE_RANGE:
         problem = (
-            "failed to allocate IP "
-            f"{address}: the provided IP ({address}) is not in the valid range. The range of valid"
-            f" IPs is {SERVICE_RANGE}"
+            f"failed to allocate IP {address}: the provided network does not match the current"
+            " range"
         )
     elif address in _taken(world):
         problem = f"failed to allocate IP {address}: provided IP is already allocated"
@@ -71,13 +70,19 @@ def _free_address(world: World) -> str:
     raise AssertionError("65534 services")
 
 
-def _give_node_ports(world: World, new: JsonObject) -> None:
+def _give_node_ports(world: World, kind: Kind, new: JsonObject, old: JsonObject | None) -> None:
+    ours = old["metadata"]["uid"] if old else ""
     taken = {
         port.get("nodePort")
         for _, obj in world.store.list(_SERVICES).items
+        if obj["metadata"]["uid"] != ours
         for port in obj["spec"].get("ports") or ()
     }
-    for port in new["spec"].get("ports") or ():
+    for index, port in enumerate(new["spec"].get("ports") or ()):
         if not port.get("nodePort"):
             port["nodePort"] = next(one for one in _NODE_PORTS if one not in taken)
+        elif port["nodePort"] in taken:
+            message = f"Invalid value: {port['nodePort']}: provided port is already allocated"
+            cause = Cause("FieldValueInvalid", message, f"spec.ports[{index}].nodePort")
+            raise invalid(kind.kind_subject(new["metadata"].get("name", "")), [cause])
         taken.add(port["nodePort"])

@@ -1,5 +1,6 @@
 """From a body to an object of its kind: what it says it is, types, unknown fields, defaults."""
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -104,7 +105,27 @@ def with_defaults(kind: Kind, obj: JsonObject) -> JsonObject:
     if kind.is_custom:
         return apply_defaults(obj, kind.schema)
     resource = kind.resource
-    return defaulted(resource.group, resource.version, resource.kind, obj)
+    made = defaulted(resource.group, resource.version, resource.kind, obj)
+    if kind.storage == "/pods":
+        _list_address(made)
+    elif kind.storage == "/secrets":
+        _fold_plain_data(made)
+    return made
+
+
+def _fold_plain_data(secret: JsonObject) -> None:
+    """What a secret says in plain text is kept as the rest is."""
+    plain = secret.pop("stringData", None)
+    if plain:
+        coded = {key: b64encode(value.encode()).decode() for key, value in plain.items()}
+        secret["data"] = {**(secret.get("data") or {}), **coded}
+
+
+def _list_address(pod: JsonObject) -> None:
+    """A pod with one address has a list of one."""
+    status = pod.get("status") or {}
+    if status.get("podIP") and not status.get("podIPs"):
+        pod["status"] = {**status, "podIPs": [{"ip": status["podIP"]}]}
 
 
 def _pruned(operation: Operation, obj: JsonObject) -> tuple[JsonObject, Sequence[str]]:

@@ -39,5 +39,9 @@ def to_stored(kind: Kind, obj: JsonObject) -> JsonObject:
 
 
 def _renamed(obj: JsonObject, names: dict[str, str], api_version: str) -> JsonObject:
-    renamed = {names.get(name, name): value for name, value in obj.items()}
+    renamed = {
+        names.get(name, name): value
+        for name, value in obj.items()
+        if value or name not in ("reportingComponent", "reportingInstance")
+    }
     return {**renamed, "apiVersion": api_version}

@@ -31,6 +31,7 @@ from lws.sandbox.server.presentation import (
 from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import Caller, ListOptions
 from lws.sandbox.server.watches import StoreWatch
+from lws.sandbox.server.writes import found
 
 JsonObject = dict[str, Any]
 Headers = Mapping[str, str]
@@ -165,6 +166,7 @@ class Handler:
     async def _answer_object(self, call: _Call, method: str) -> Response:
         if call.target.subresource in _UNDONE_READS:
             self._require_part(call)
+            found(self.api.world, call.operation(self._reader(call)))
             where = f"{call.target.kind.resource.plural}/{call.target.subresource}"
             raise status.not_implemented(where)
         match method:

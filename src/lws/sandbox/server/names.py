@@ -26,7 +26,9 @@ def label_problems(value: str) -> Problems:
     """An RFC 1123 label: a namespace, a StatefulSet, a Service."""
     if len(value) > LABEL_MAX:
         yield too_long(LABEL_MAX)
-    if not _LABEL.fullmatch(value):
+    if "." in value and _SUBDOMAIN.fullmatch(value):
+        yield "must not contain dots"
+    elif not _LABEL.fullmatch(value):
         yield (
             "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or"
             " '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or"

@@ -1,6 +1,5 @@
 """What a kind does to its own objects before they are stored."""
 
-from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -37,7 +36,7 @@ _CREATED_STATUS: Mapping[str, Callable[[JsonObject], JsonObject]] = {
 }
 
 
-def prepare_creation(kind: Kind, obj: JsonObject) -> None:
+def prepare_creation(kind: Kind, obj: JsonObject, now: str) -> None:
     """Status is the server's to begin with; a new object is of generation 1."""
     metadata = obj["metadata"]
     name = kind.resource.kind
@@ -47,15 +46,13 @@ def prepare_creation(kind: Kind, obj: JsonObject) -> None:
     elif name in _CREATED_STATUS:
         obj["status"] = _CREATED_STATUS[name](obj)
     elif name == "PersistentVolume":
-        obj["status"] = {"phase": "Pending"}
+        obj["status"] = {"phase": "Pending", "lastPhaseTransitionTime": now}
     elif kind.has_status and name not in _KEPT_STATUS:
         obj.pop("status", None)
     if kind.is_custom or kind.has_generation:
         metadata["generation"] = 1
     if name == "Namespace" and not kind.is_custom:
         _prepare_namespace(obj)
-    if name == "Secret" and not kind.is_custom:
-        _fold_string_data(obj)
 
 
 def prepare_update(kind: Kind, new: JsonObject, old: JsonObject) -> None:
@@ -67,8 +64,6 @@ def prepare_update(kind: Kind, new: JsonObject, old: JsonObject) -> None:
             new.pop("status", None)
     if kind.resource.kind == "Namespace":
         _keep(new, old, "spec")
-    if kind.resource.kind == "Secret" and not kind.is_custom:
-        _fold_string_data(new)
     if (kind.is_custom or kind.has_generation) and is_other_generation(kind, new, old):
         new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
@@ -91,7 +86,15 @@ def is_other_generation(kind: Kind, new: JsonObject, old: JsonObject) -> bool:
     """Does anything differ that the kind counts?"""
     uncounted = {"metadata", "apiVersion", "kind"} | ({"status"} if kind.has_status else set())
     fields = (new.keys() | old.keys()) - uncounted
-    return any(new.get(field) != old.get(field) for field in fields)
+    if any(new.get(field) != old.get(field) for field in fields):
+        return True
+    return kind.resource.kind == "EndpointSlice" and _is_labelled_otherwise(new, old)
+
+
+def _is_labelled_otherwise(new: JsonObject, old: JsonObject) -> bool:
+    """Endpoint slices count their metadata, too."""
+    names = ("labels", "annotations", "ownerReferences", "finalizers")
+    return any(new["metadata"].get(name) != old["metadata"].get(name) for name in names)
 
 
 def _keep_all_but_status(new: JsonObject, old: JsonObject) -> None:
@@ -135,13 +138,6 @@ def _prepare_namespace(obj: JsonObject) -> None:
     labels = obj["metadata"].get("labels") or {}
     name = obj["metadata"].get("name", "")
     obj["metadata"]["labels"] = {**labels, "kubernetes.io/metadata.name": name}
-
-
-def _fold_string_data(obj: JsonObject) -> None:
-    plain = obj.pop("stringData", None)
-    if plain:
-        coded = {key: b64encode(value.encode()).decode() for key, value in plain.items()}
-        obj["data"] = {**(obj.get("data") or {}), **coded}
 
 
 def _gated(pod: JsonObject) -> JsonObject:

@@ -70,7 +70,7 @@ async def apply_scale(
     def change(old: JsonObject) -> JsonObject:
         made, managed = scale_applied(
             live=old,
-            old=scale_of(kind, old),
+            old=_said(scale_of(kind, old)),
             applied=body,
             path=path,
             manager=operation.caller.field_manager,
@@ -118,6 +118,11 @@ async def _scaled(
     return scale_of(kind, await update(world, asked, change, expected=expected))
 
 
+def _said(scale: JsonObject) -> JsonObject:
+    """The scale with its replicas, also if they are none; to compare with one that says so."""
+    return {**scale, "spec": {"replicas": 0, **scale["spec"]}}
+
+
 def _with_replicas(
     obj: JsonObject, path: tuple[str, ...], replicas: int, managed: list[JsonObject]
 ) -> JsonObject:
@@ -159,11 +164,12 @@ def _require_replicas(operation: Operation, replicas: object) -> None:
 
 async def bind(world: World, operation: Operation, binding: JsonObject) -> JsonObject:
     """Puts a pod on a node."""
+    if part(binding, "metadata", "name") != operation.name:
+        raise status.bad_request("name in URL does not match name in Binding object")
     node = part(binding, "target", "name")
     uid = part(binding, "metadata", "uid")
     if not node:
-        cause = Cause("FieldValueRequired", "Required value", "target.name")
-        raise status.invalid(status.Subject("", "Binding", operation.name), [cause])
+        raise status.ApiStatus("target.name: Required value", code=500)
 
     def change(old: JsonObject) -> JsonObject:
         _require_bindable(operation, old, uid)
@@ -217,6 +223,8 @@ def _bound(pod: JsonObject, node: str, binding: JsonObject, now: str) -> JsonObj
 
 async def evict(world: World, operation: Operation, eviction: JsonObject) -> JsonObject:
     """Deletes a pod, if its disruption budget allows it."""
+    if part(eviction, "metadata", "name") != operation.name:
+        raise status.bad_request("name in URL does not match name in Eviction object")
     pod = found(world, operation)
     options = part(eviction, "deleteOptions") or {}
     preconditions = options.get("preconditions") or {}
@@ -229,8 +237,27 @@ async def evict(world: World, operation: Operation, eviction: JsonObject) -> Jso
         uid=preconditions.get("uid") or "",
         resource_version=preconditions.get("resourceVersion") or "",
     )
+    _mark_as_evicted(world, operation, pod)
     await delete(world, replace(operation, subresource=""), chosen)
     return _created()
+
+
+def _mark_as_evicted(world: World, operation: Operation, pod: JsonObject) -> None:
+    """The reason of the end is in the pod's status before the end."""
+    condition = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "lastProbeTime": None,
+        "lastTransitionTime": format_time(world.clock.now()),
+        "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting",
+    }
+    shown = pod.get("status") or {}
+    others = [one for one in shown.get("conditions") or () if one.get("type") != "DisruptionTarget"]
+    marked = {**pod, "status": {**shown, "conditions": [*others, condition]}}
+    if not operation.caller.dry_run:
+        stored = world.store.update(operation.key, marked, expected=pod)
+        world.after_write(operation.kind, stored, pod)
 
 
 def _is_free_to_go(pod: JsonObject) -> bool:

@@ -40,13 +40,14 @@ async def create(
     operation.verb = "CREATE"
     obj = body if is_managed else _decoded(world, operation, body)
     _place(operation, obj)
+    operation.name = obj["metadata"].get("name") or ""
     if not is_managed:
         obj = _managed(world, operation, old=None, new=obj)
     require_namespace(world, operation, obj)
     obj = await _mutated(world, operation, obj, None)
     admit_builtin(world, operation, obj)
     _fill_in(world, operation, obj)
-    prepare_creation(operation.kind, obj)
+    prepare_creation(operation.kind, obj, obj["metadata"]["creationTimestamp"])
     allocate(world, operation.kind, obj, None)
     _require_valid(operation, obj, None)
     await world.admission.validate(operation, obj, None)
@@ -155,7 +156,7 @@ def version_missing(operation: Operation) -> status.ApiStatus:
         "Invalid value: 0: must be specified for an update",
         "metadata.resourceVersion",
     )
-    return status.invalid(operation.kind.kind_subject(operation.name), [cause])
+    return status.invalid(operation.kind.subject(operation.name), [cause])
 
 
 def _decoded(world: World, operation: Operation, body: JsonObject) -> JsonObject:
