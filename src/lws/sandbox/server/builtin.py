@@ -135,6 +135,7 @@ _GENERATION = frozenset(
         "MutatingWebhookConfiguration",
         "Pod",
         "PodDisruptionBudget",
+        "PodTemplate",
         "PriorityClass",
         "ReplicaSet",
         "ReplicationController",
@@ -164,6 +165,9 @@ _NEEDS_VERSION = frozenset(
         "ValidatingWebhookConfiguration",
     ]
 )
+_DEPRECATED = {
+    "Endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+}
 _FIELDS = {
     "CustomResourceDefinition": (),
     "Event": (
@@ -243,6 +247,7 @@ def _kind(
         subresources={one.name: one for one in subresources},
         list_kind=f"{name}List",
         read_schema=partial(schema_of, group, version, name),
+        deprecation=_DEPRECATED.get(name, ""),
         stored_as="/events" if name == "Event" else "",
         has_generation=name in _GENERATION,
         needs_version=name in _NEEDS_VERSION,

@@ -63,8 +63,15 @@ def _kind(spec: JsonObject, version: JsonObject) -> Kind:
         selectable=tuple(
             one["jsonPath"].lstrip(".") for one in version.get("selectableFields") or ()
         ),
+        deprecation=_deprecation(version, f"{group}/{name} {names['kind']}"),
         storage_version=next(one["name"] for one in spec["versions"] if one.get("storage")),
     )
+
+
+def _deprecation(version: JsonObject, shown: str) -> str:
+    if not version.get("deprecated"):
+        return ""
+    return version.get("deprecationWarning") or f"{shown} is deprecated"
 
 
 class _Constant:

@@ -18,6 +18,7 @@ JsonObject = dict[str, Any]
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 _UNCOLLECTED = frozenset(("Event",))  # nothing of theirs is collected, so nothing is marked
+_DEFAULT_CHOICE = {"ReplicationController": Propagation.ORPHAN}  # older than the collector
 _ATTEMPTS = 20
 
 
@@ -153,6 +154,8 @@ def _with_finalizers(operation: Operation, obj: JsonObject, options: DeleteOptio
     present: Sequence[str] = obj["metadata"].get("finalizers") or ()
     wanted = [one for one in present if one not in (ORPHAN, FOREGROUND)]
     choice = options.propagation
+    if choice is None and not set(present) & {ORPHAN, FOREGROUND}:
+        choice = _DEFAULT_CHOICE.get(operation.kind.resource.kind)
     if choice is None:
         wanted += [one for one in present if one in (ORPHAN, FOREGROUND)][:1]
     elif choice is Propagation.ORPHAN:

@@ -99,6 +99,8 @@ class Handler:
                 return self._plain.answer(request, headers)
             query = Parameters(request.query)
             call = _Call(request, headers, user, query, target, warnings)
+            if target.kind.deprecation:
+                warnings.append(target.kind.deprecation)
             if _is_watch(call):
                 return await self._whole_watch(request, headers, user)
             return await self._answer(call)
@@ -203,7 +205,12 @@ class Handler:
             include=call.query.text("includeObject"),
             now=self.api.world.clock.now(),
         )
-        return json_response(shown, media=accepted.media, is_pretty=call.query.flag("pretty"))
+        return json_response(
+            shown,
+            media=accepted.media,
+            warnings=call.warnings,
+            is_pretty=call.query.flag("pretty"),
+        )
 
     def _reader(self, call: _Call) -> Caller:
         return Caller(user=call.user.name, groups=call.user.groups)

@@ -18,6 +18,7 @@ _STORAGE_CLASSES = "storage.k8s.io/storageclasses"
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 _GONE_NODE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _TOLERATED_SECONDS = 300
+_TOPOLOGY_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
 
 
 def resets_of(kind: Kind, subresource: str) -> tuple[Path, ...]:
@@ -53,6 +54,19 @@ def _admit_pod(world: World, operation: Operation, pod: JsonObject) -> None:
                 }
             )
     spec["tolerations"] = tolerations
+    if spec.get("nodeName"):
+        pod["metadata"] = with_topology(world, pod, spec["nodeName"])["metadata"]
+
+
+def with_topology(world: World, pod: JsonObject, node: str) -> JsonObject:
+    """A pod on a node is labelled with where the node is."""
+    found = world.store.get(Key("/nodes", "", node))
+    labels = (part(found, "metadata", "labels") or {}) if found else {}
+    shown = {name: labels[name] for name in _TOPOLOGY_LABELS if name in labels}
+    if not shown:
+        return pod
+    present = pod["metadata"].get("labels") or {}
+    return {**pod, "metadata": {**pod["metadata"], "labels": {**present, **shown}}}
 
 
 def _tolerates(toleration: Mapping[str, Any], taint: str) -> bool:

@@ -73,6 +73,8 @@ class Kind:
     """Of a custom kind."""
     selectable: tuple[str, ...] = ()
     """Fields for selectors, besides name and namespace."""
+    deprecation: str = ""
+    """What everybody who uses the kind is told."""
     storage_version: str = ""
     """Of a custom kind: the version in which its objects are kept."""
 

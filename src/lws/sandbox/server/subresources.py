@@ -11,6 +11,7 @@ from lws.sandbox.server import status
 from lws.sandbox.server.conversions import from_stored
 from lws.sandbox.server.deletion import delete
 from lws.sandbox.server.documents import copied, part, with_part
+from lws.sandbox.server.intake import with_topology
 from lws.sandbox.server.kinds import Kind
 from lws.sandbox.server.operations import Operation, World
 from lws.sandbox.server.selectors import (
@@ -173,7 +174,8 @@ async def bind(world: World, operation: Operation, binding: JsonObject) -> JsonO
 
     def change(old: JsonObject) -> JsonObject:
         _require_bindable(operation, old, uid)
-        return _bound(old, node, binding, format_time(world.clock.now()))
+        bound = _bound(old, node, binding, format_time(world.clock.now()))
+        return with_topology(world, bound, node)
 
     await _directly(world, operation, change)
     return _created()
@@ -202,11 +204,11 @@ def _require_bindable(operation: Operation, pod: JsonObject, uid: str | None) ->
 
 def _bound(pod: JsonObject, node: str, binding: JsonObject, now: str) -> JsonObject:
     bound = {**pod, "spec": {**pod["spec"], "nodeName": node}}
-    annotations = part(binding, "metadata", "annotations")
-    if annotations:
-        present = pod["metadata"].get("annotations") or {}
-        metadata = {**pod["metadata"], "annotations": {**present, **annotations}}
-        bound["metadata"] = metadata
+    for field in ("labels", "annotations"):
+        more = part(binding, "metadata", field)
+        if more:
+            present = pod["metadata"].get(field) or {}
+            bound["metadata"] = {**bound["metadata"], field: {**present, **more}}
     condition = {
         "type": "PodScheduled",
         "status": "True",
