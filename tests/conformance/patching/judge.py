@@ -212,6 +212,11 @@ class Judge:
             reset=self._reset(subresource),
         )
 
+    def ours(self, body: Json, *, manager: str) -> Json:
+        """What we make of an apply."""
+        live = self.find(body["metadata"]["name"])
+        return self._applied(live, body, manager, False, "", now=0)
+
     def _applied(
         self, live: Json | None, body: Json, manager: str, force: bool, subresource: str, now: float
     ) -> Json:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from lws.sandbox.patch.errors import PatchError
-from lws.sandbox.patch.values import json_kind, plain, type_name
+from lws.sandbox.patch.values import json_kind, plain, spelled, type_name
 from lws.sandbox.schema import Schema
 
 Json = Any
@@ -72,8 +72,7 @@ def _replaced_object(patch: JsonObject) -> JsonObject:
 
 
 def _unknown_directive(directive: Json, patch: JsonObject) -> PatchError:
-    shown = directive if isinstance(directive, str) else f"%!s({type_name(directive)})"
-    return PatchError(f"unknown patch type: {shown} in map: {plain(patch)}", 500)
+    return PatchError(f"unknown patch type: {spelled(directive)} in map: {plain(patch)}", 500)
 
 
 def _retained(original: JsonObject, patch: JsonObject) -> JsonObject:

@@ -88,6 +88,21 @@ def plain(value: Json) -> str:
     return str(value)
 
 
+def spelled(value: Json) -> str:
+    """The value where the server's message expects a text."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{name}:{_inside(value[name])}' for name in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(_inside, value))}]"
+    if isinstance(value, str):
+        return value
+    return "%!s(<nil>)" if value is None else f"%!s({type_name(value)}={plain(value)})"
+
+
+def _inside(value: Json) -> str:
+    return "<nil>" if value is None else spelled(value)
+
+
 def number(value: float) -> str:
     """The shortest text of a number; an exponent below 1e-4 and from 1e21 on."""
     if value.is_integer() and abs(value) < 1e21:
