@@ -138,7 +138,7 @@ class Fleet:
     def settled(self, *, timeout: float = 60) -> Json:
         """Wait until it is Available for its present generation; one revision is left, served."""
 
-        def check() -> Json | None:
+        def check() -> Json:
             item = self.get()
             status = item.get("status", {})
             assert status.get("observedGeneration") == item["metadata"]["generation"], status
@@ -155,7 +155,7 @@ class Fleet:
     ) -> dict[tuple[str, str], int]:
         """Wait for something of the replicas by (revision, role)."""
 
-        def checked() -> dict[tuple[str, str], int] | None:
+        def checked() -> dict[tuple[str, str], int]:
             found = self.replicas()
             assert check(found), found
             return found
@@ -186,12 +186,15 @@ def ready_groups(live: Mapping[str, Json], *, key: str = ROLE) -> Counter[str]:
     )
 
 
-def counting(kube: Kube, namespace: str, floors: Mapping[str, int]) -> Recorder:
-    """A recorder of pods that holds it against us if a role ever has fewer ready than its floor."""
+def counting(kube: Kube, namespace: str, floors: Mapping[str, int], *, total: int = 0) -> Recorder:
+    """A recorder of pods that holds it against us if a role ever has fewer ready than its floor,
+    or all of them together fewer than `total`."""
 
     def invariant(live: Mapping[str, Json]) -> str | None:
         ready = ready_groups(live)
         low = [f"{r}: {ready[r]} < {floor}" for r, floor in floors.items() if ready[r] < floor]
+        if sum(ready.values()) < total:
+            low.append(f"{sum(ready.values())} ready of {total}")
         return "; ".join(low) or None
 
     return Recorder(kube, namespace, selector=NAME, invariant=invariant)

@@ -34,10 +34,8 @@ def test_a_set_is_made_of_leaderworkersets_and_services_that_the_wire_knows(flee
     (owner,) = prefill["metadata"]["ownerReferences"]
     assert owner["uid"] == made["metadata"]["uid"]
     assert owner["controller"] is True
-    service = eventually(
-        lambda: fleet.kube.find("services", f"pd-0-{revision}-prefill-prv", fleet.namespace),
-        what="the service",
-    )
+    eventually(lambda: len(fleet.services()) == 2, what="the services")
+    service = fleet.kube.get("services", f"pd-0-{revision}-prefill-prv", fleet.namespace)
     assert service["spec"]["clusterIP"] == "None"
     assert service["spec"]["selector"] == service["metadata"]["labels"] == ours
     assert "ports" not in service["spec"]
@@ -132,7 +130,7 @@ def test_a_label_that_somebody_else_set_stays(fleet: Fleet) -> None:
 
     def mended() -> bool:
         labels = fleet.kube.get("leaderworkersets", decode, fleet.namespace)["metadata"]["labels"]
-        return labels.get("theirs") == "1" and labels.get(NAME) == "pd"
+        return bool(labels.get("theirs") == "1" and labels.get(NAME) == "pd")
 
     eventually(mended, what="our label is back, theirs is there")
 

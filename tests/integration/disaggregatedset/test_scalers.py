@@ -27,9 +27,11 @@ def mixed(decode: int | None = None, image: str = "example.com/serve:1") -> list
 def ours(fleet: Fleet) -> Json:
     """The scaler of role decode, once it is there and bound."""
 
-    def found() -> Json | None:
+    def found() -> Json:
         scaler = fleet.scaler("decode")
-        return scaler if scaler is not None and "conditions" in scaler.get("status", {}) else None
+        assert scaler is not None
+        assert "conditions" in scaler.get("status", {})
+        return scaler
 
     return eventually(found, what="the scaler")
 

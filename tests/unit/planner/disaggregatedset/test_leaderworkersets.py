@@ -93,7 +93,7 @@ def test_another_label_is_patched_alone() -> None:
 def test_a_label_that_is_given_up_goes_if_it_was_ours(manager: str) -> None:
     world = standing(metadata={})
     for item in world.lws.values():
-        fields = {"f:metadata": {"f:labels": {"f:queue": {}, f"f:{names.DS_ROLE}": {}}}}
+        fields: Json = {"f:metadata": {"f:labels": {"f:queue": {}, f"f:{names.DS_ROLE}": {}}}}
         item["metadata"]["managedFields"] = [
             {"manager": manager, "operation": "Update", "fieldsV1": fields}
         ]

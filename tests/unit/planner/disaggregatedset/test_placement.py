@@ -1,5 +1,7 @@
 """Which terms a placement policy adds, and that they can be told from a user's own."""
 
+from typing import Any
+
 import pytest
 
 from lws.api import names
@@ -64,7 +66,7 @@ def test_an_exclusive_topology_repels_other_sets_as_well() -> None:
 @pytest.mark.parametrize("policy", [SLICE, TOPOLOGY])
 @pytest.mark.parametrize("index", [0, 7])
 def test_what_is_added_can_be_taken_away_again(policy: PlacementPolicy, index: int) -> None:
-    own = {
+    own: dict[str, Any] = {
         "nodeAffinity": {"x": 1},
         "podAffinity": {REQUIRED: [{"topologyKey": "zone", "labelSelector": {}}]},
     }

@@ -83,7 +83,7 @@ def test_a_refused_create_of_one_role_does_not_keep_the_other_waiting() -> None:
 
 
 def test_an_external_role_waits_for_its_scaler_and_then_follows_it() -> None:
-    external = {"scaling": {"mode": "External"}}
+    external: Any = {"scaling": {"mode": "External"}}
     world = SliceWorld([a_role("prefill"), a_role("decode", None, **external)])
     assert [action.name.rpartition("-")[2] for action in actions(world)] == ["prefill"]
     world.scalers["decode"] = 4
@@ -246,7 +246,7 @@ def test_a_role_that_the_spec_no_longer_names_drains_with_the_others() -> None:
 
 
 def test_an_external_target_does_not_fall_below_what_is_new_while_old_ones_drain() -> None:
-    external = {"scaling": {"mode": "External"}}
+    external: Any = {"scaling": {"mode": "External"}}
     world = SliceWorld([a_role("prefill", 1), a_role("decode", None, **external)])
     world.scalers["decode"] = 3
     world.settle()
@@ -269,7 +269,7 @@ def test_an_external_target_does_not_fall_below_what_is_new_while_old_ones_drain
 def test_a_conflict_in_mid_update_keeps_the_number_that_there_was() -> None:
     world = SliceWorld([a_role("prefill", 1), a_role("decode", 3)])
     world.settle()
-    external = {"scaling": {"mode": "External"}}
+    external: Any = {"scaling": {"mode": "External"}}
     world.conflicts = frozenset({"decode"})
     world.change([a_role("prefill", 1, image="b"), a_role("decode", None, image="b", **external)])
     world.settle()

@@ -165,9 +165,11 @@ class SliceWorld:
             wanted=self._wanted,
             key=self.key,
             slice_index=self.slice_index,
-            sets=tuple(self._sets()),
+            sets=tuple(one for one in self._sets() if one.place.slice_index == self.slice_index),
             services=tuple(
-                core.decode_service(msgspec.json.encode(one)) for one in self.services.values()
+                one
+                for one in self._services()
+                if place_of(one, ds=NAME).slice_index == self.slice_index
             ),
             scalers=ScalerViews(replicas=dict(self.scalers), conflicts=self.conflicts),
             foreign=self.foreign,
@@ -264,6 +266,9 @@ class SliceWorld:
     def _touch(self, item: Json) -> None:
         self.version += 1
         item["metadata"]["resourceVersion"] = str(self.version)
+
+    def _services(self) -> list[core.Service]:
+        return [core.decode_service(msgspec.json.encode(one)) for one in self.services.values()]
 
     def _sets(self) -> list[RoleSet]:
         read = [leaderworkerset.decode(msgspec.json.encode(one)) for one in self.lws.values()]
