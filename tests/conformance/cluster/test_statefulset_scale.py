@@ -76,6 +76,7 @@ def test_a_pod_knows_who_it_is(world: World) -> None:
         "apps.kubernetes.io/pod-index": "1",
         "controller-revision-hash": revision,
         "statefulset.kubernetes.io/pod-name": "web-1",
+        "topology.kubernetes.io/zone": _zone(world, found["spec"]["nodeName"]),
     }
     assert found["metadata"]["generateName"] == "web-"
     assert found["metadata"]["ownerReferences"] == [
@@ -273,6 +274,11 @@ def test_a_set_deleted_as_orphaning_leaves_pods_that_a_new_one_adopts(world: Wor
     assert [one["metadata"]["uid"] for one in world.items("pods")] == uids
     assert len(world.items("controllerrevisions")) == 1
     assert world.status()["updatedReplicas"] == 3
+
+
+def _zone(world: World, node: str) -> str:
+    zone: str = world.get("nodes", node)["metadata"]["labels"]["topology.kubernetes.io/zone"]
+    return zone
 
 
 def _is_ready(one: dict[str, object]) -> bool:

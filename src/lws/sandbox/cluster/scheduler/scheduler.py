@@ -35,6 +35,7 @@ from lws.sandbox.server.verbs import JsonObject
 
 SOURCE = Source("default-scheduler")
 _RETRY_SECONDS = 1.0
+_TOPOLOGY_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 
 
 @dataclass(slots=True, eq=False)
@@ -264,7 +265,12 @@ class Scheduler:
         binding = {
             "apiVersion": "v1",
             "kind": "Binding",
-            "metadata": {"name": name, "namespace": space, "uid": uid_of(pod)},
+            "metadata": {
+                "name": name,
+                "namespace": space,
+                "uid": uid_of(pod),
+                "labels": self._topology_labels(node),
+            },
             "target": {"kind": "Node", "name": node},
         }
         self._forget(waiting.needs.uid)
@@ -276,8 +282,15 @@ class Scheduler:
             self._world.remove_pod(waiting.needs.uid)
             self._timers.after(_RETRY_SECONDS, lambda: self._again(pod))
             return
+        self._wake("pods")
         text = f"Successfully assigned {space}/{name} to {node}"
         self._recorder.normal(SOURCE, pod, "Scheduled", text)
+
+    def _topology_labels(self, node: str) -> JsonObject:
+        """What an API server's admission adds to a binding; the pod gets them from there."""
+        info = self._world.nodes.get(node)
+        labels = info.labels if info is not None else {}
+        return {key: labels[key] for key in _TOPOLOGY_LABELS if key in labels}
 
     def _again(self, pod: JsonObject) -> None:
         """A pod that could not be bound, if it is still there."""
