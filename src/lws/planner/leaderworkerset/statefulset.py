@@ -98,6 +98,11 @@ def differs(snapshot: LeaderWorkerSetSnapshot, rollout: SetRollout) -> bool:
     return _metadata_differs(snapshot, rollout) or _budget_differs(snapshot, rollout)
 
 
+_CARRIED_LATER = frozenset({names.LAST_APPLIED, names.DS_INITIAL_REPLICAS})
+"""No reason to write: the public controller carries the first, which says nothing of a set; the
+second is a note about an update of several sets, and goes along with the next apply."""
+
+
 def _metadata_differs(snapshot: LeaderWorkerSetSnapshot, rollout: SetRollout) -> bool:
     live = snapshot.document["metadata"]
     owned = applied_fields(live, manager=names.FIELD_MANAGER)
@@ -107,10 +112,10 @@ def _metadata_differs(snapshot: LeaderWorkerSetSnapshot, rollout: SetRollout) ->
     }
     for part, values in wanted.items():
         stands = live.get(part) or {}
-        if any(stands.get(key) != value for key, value in values.items()):
+        if any(stands.get(k) != v for k, v in values.items() if k not in _CARRIED_LATER):
             return True
         leftover = (field_names(owned, "metadata", part) & stands.keys()) - values.keys()
-        if leftover - {names.LAST_APPLIED}:  # carried by the public controller, no reason to write
+        if leftover - _CARRIED_LATER:
             return True
     return False
 

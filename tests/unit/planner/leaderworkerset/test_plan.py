@@ -263,6 +263,13 @@ def test_a_changed_label_of_the_set_reaches_the_statefulset_and_no_pod() -> None
     assert apply.body["spec"]["template"] == statefulset_document()["spec"]["template"]
 
 
+def test_the_note_of_a_disaggregated_update_alone_is_no_reason_to_write() -> None:
+    noted = {"annotations": {names.DS_INITIAL_REPLICAS: "3"}}
+    assert writes(plan(at_rest(a_set(metadata=noted)))) == []
+    apply = only_apply(plan(at_rest(a_set(metadata=noted, replicas=4))))
+    assert apply.body["metadata"]["annotations"][names.DS_INITIAL_REPLICAS] == "3"
+
+
 def test_revisions_are_put_away_in_a_strand_of_their_own() -> None:
     old = a_revision(a_set(image="serve:0"), key=OLD_KEY)
     planned = plan(at_rest(revisions=[old, a_revision(a_set(), number=2)]))
