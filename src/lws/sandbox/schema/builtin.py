@@ -7,7 +7,7 @@ from lws.sandbox.schema.definitions import schema_named
 from lws.sandbox.schema.errors import FieldError
 from lws.sandbox.schema.filling import fill_defaults
 from lws.sandbox.schema.model import Schema
-from lws.sandbox.schema.rules import RULES
+from lws.sandbox.schema.rules.kinds import RULES
 from lws.sandbox.schema.tables import definition_names, wire
 from lws.sandbox.schema.wire import decoded
 
