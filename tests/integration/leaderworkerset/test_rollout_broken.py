@@ -28,28 +28,34 @@ def test_a_broken_old_group_is_healed_while_surge_is_out(world: World) -> None:
     assert seen.creations() == seen.deletions() == pods_in(range(4))
 
 
-def test_a_fix_reaches_a_set_of_which_every_group_is_broken(world: World) -> None:
+def test_a_set_of_which_every_group_is_broken_is_updated_within_its_budget(world: World) -> None:
+    """They cost no availability; but should the new revision be bad as well, it gets one only."""
     world.create(replicas=3)
     for group in range(3):
         world.break_group(group)
     with world.watched(ceiling=3) as seen:
-        world.push("serve:2")
-        world.settle()
+        world.push("serve:2", hold=True)
+        world.until(lambda: world.taken("serve:2") == {2}, what="one group is taken")
+        world.rest()
+        assert world.groups_of("serve:2") == {2}
+        world.settle(meanwhile=world.releasing(0, 1, 2))
     assert seen.creations() == seen.deletions() == pods_in(range(3))
 
 
+@pytest.mark.parametrize(("surge", "unavailable"), [(0, 2), (1, 1)], ids=["no surge", "surge"])
 def test_a_bad_revision_takes_no_more_groups_than_the_budget_and_the_fix_ends_it(
-    world: World,
+    world: World, surge: int, unavailable: int
 ) -> None:
-    world.create(replicas=4, unavailable=2)
-    with world.watched(floor=2, ceiling=4) as seen:
+    world.create(replicas=4, surge=surge, unavailable=unavailable)
+    bad = {4 + surge - 1, 4 + surge - 2}
+    with world.watched(floor=4 - unavailable, ceiling=4 + surge) as seen:
         world.push("serve:bad", hold=True)
-        world.until(lambda: world.taken("serve:bad") == {2, 3}, what="two groups are taken")
+        world.until(lambda: world.taken("serve:bad") == bad, what="two groups are taken")
         world.rest()
-        assert world.groups_of("serve:bad") == {2, 3}
+        assert world.groups_of("serve:bad") == bad
         world.push("serve:2")
         world.settle()
-    assert seen.creations() == seen.deletions() == pods_in([0, 1, 2, 2, 3, 3])
+    assert seen.creations() == seen.deletions() == pods_in([*range(4 + surge), *bad])
 
 
 def test_a_broken_node_at_the_tail_leaves_the_others_to_be_updated(world: World) -> None:

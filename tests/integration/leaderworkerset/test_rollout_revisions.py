@@ -2,10 +2,13 @@
 
 import pytest
 
+from harness import kwok, pods
 from tests.integration.leaderworkerset.manifests import pods_in
 from tests.integration.leaderworkerset.worlds import REVISIONS, World
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+
+_FIRST_GROUP = {"sample-0", "sample-0-1"}
 
 
 def _update(world: World, image: str) -> str:
@@ -57,6 +60,24 @@ def _canary(world: World, image: str) -> str:
     world.push(image)
     world.settle()
     return world.keys()[1]
+
+
+def test_a_revision_that_a_pod_on_its_way_out_is_of_is_not_put_away(world: World) -> None:
+    world.create(replicas=2)
+    (first,) = world.revisions()
+    pods.annotate(world.kube, world.namespace, "sample-1-1", **{kwok.STUCK: "yes"})
+    world.change({"replicas": 1})
+    world.until(
+        lambda: world.pods.live().keys() == _FIRST_GROUP | {"sample-1-1"}, what="one is stuck"
+    )
+    world.push("serve:2")
+    world.until(lambda: world.images() == {"serve:1": 1, "serve:2": 2}, what="it is updated")
+    world.until(lambda: world.is_true("Available"), what="and ready")
+    world.rest()
+    assert first in world.revisions()
+    pods.force_delete(world.kube, world.namespace, "sample-1-1")
+    world.settle()
+    assert first in world.revisions(retired=True)
 
 
 def test_a_revision_deleted_by_hand_comes_back_with_its_key_and_rolls_nothing(

@@ -38,6 +38,20 @@ def test_an_update_replaces_every_group_once_within_its_budgets(
     assert old.isdisjoint(world.keys().values())
 
 
+def test_surge_groups_are_given_back_before_the_last_group_is_ready(world: World) -> None:
+    world.create(replicas=3, surge=2, unavailable=1)
+    with world.watched(floor=2, ceiling=5) as seen:
+        world.push("serve:2", hold=True)
+        world.until(
+            lambda: world.taken("serve:2") == {0, 1, 2} == world.leaders().keys(),
+            what="one group is on its way and the surge is gone",
+            meanwhile=world.releasing(1, 2, 3, 4),
+        )
+        assert world.ready() == {1, 2}
+        world.settle(meanwhile=world.releasing(0))
+    assert seen.creations() == seen.deletions() == pods_in(range(5))
+
+
 def test_percentages_that_come_out_as_none_count_as_one_unavailable(world: World) -> None:
     world.create(replicas=10, size=1, surge="0%", unavailable="10%")
     scale = {"spec": {"replicas": 4}}
