@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,7 @@ from lws.sandbox.patch import (
     strategic_merge_patch,
     updated,
 )
+from lws.sandbox.patch.managed import with_old_times
 from lws.sandbox.patch.resets import reset_paths
 from lws.sandbox.patch.scaling import scale_applied, scaled
 from lws.sandbox.schema import Schema
@@ -126,6 +128,9 @@ class Judge:
         if isinstance(answer, ApiError):
             return None
         mine = self._applied(live, body, manager, force, subresource, now=_newest(answer))
+        if live is not None:
+            managed = mine["metadata"].get("managedFields")
+            mine = with_old_times(_with_managed(answer, managed), live)
         self._same_managers(mine, answer)
         return answer
 
@@ -139,7 +144,7 @@ class Judge:
         if isinstance(answer, ApiError):
             return None
         managed = scaled(**self._of_scale(live, old, manager, name), new=answer)
-        self._same_managers(_with_managed(live, managed or None), self.get(name))
+        self._same_scaling(live, managed, self.get(name))
         return answer
 
     def apply_scale(
@@ -165,13 +170,17 @@ class Judge:
         if isinstance(answer, ApiError):
             raise AssertionError(self._story(f"refused: {answer}"))
         made, managed = scale_applied(**self._of_scale(live, old, manager, name), **given)
-        self._same_managers(_with_managed(live, managed or None), self.get(name))
+        self._same_scaling(live, managed, self.get(name))
         self._require_same(made["spec"], answer["spec"] or {"replicas": 0}, "scales differ")
         return answer
 
     @property
     def _is_custom(self) -> bool:
         return "." in self.resource.group_version
+
+    def _same_scaling(self, live: Json, managed: list[Json], after: Json) -> None:
+        mine = with_old_times(_with_managed(after, managed or None), live)
+        self._same_managers(mine, after)
 
     def _of_scale(self, live: Json, old: Json, manager: str, name: str) -> Json:
         return {
@@ -201,7 +210,7 @@ class Judge:
     def _updated(
         self, old: Json | None, new: Json, answer: Json, manager: str, subresource: str = ""
     ) -> Json:
-        return updated(
+        made = updated(
             old=old,
             new=new,
             schema=self.schema,
@@ -211,6 +220,7 @@ class Judge:
             now=_newest(answer),
             reset=self._reset(subresource),
         )
+        return made if old is None else with_old_times(made, old)
 
     def ours(self, body: Json, *, manager: str) -> Json:
         """What we make of an apply."""
@@ -406,8 +416,11 @@ def _is_of_nulls(mine: Json, answer: Json | ApiError) -> bool:
 
 def _at(obj: Json, path: str) -> Any:
     here: Any = obj
-    for name in path.split("."):
-        here = here.get(name, ...) if isinstance(here, dict) else ...
+    for name in re.findall(r"[^.\[\]]+", path):
+        if isinstance(here, list) and name.isdigit():
+            here = here[int(name)]
+        else:
+            here = here.get(name, ...) if isinstance(here, dict) else ...
     return here
 
 

@@ -36,7 +36,7 @@ class PublishedSchemas:
 
     def _make_named(self, name: str) -> Schema:
         if name == _RAW:
-            return Schema()
+            return Schema(is_atomic_map=True)
         if name == _QUANTITY:
             return Schema(type="string", format="quantity")
         if name == _INT_OR_STRING:

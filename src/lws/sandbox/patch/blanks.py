@@ -174,6 +174,25 @@ _BLANKS: Final[dict[str, dict[str, JsonObject]]] = {
 }
 
 
+_SAME: Final = (
+    frozenset({"autoscaling/v1", "autoscaling/v2"}),
+    frozenset({"v1", "events.k8s.io/v1"}),
+)
+"""Versions that are served of one and the same built-in kind; all others have one version."""
+
+
+def is_version(api_version: str, *, of: str, kind: str) -> bool:
+    """May the kind, here in version `of`, be seen in the other version, too?
+
+    Of custom resources we take every version of the group for one.
+    """
+    if api_version == of:
+        return True
+    if is_builtin(of, kind):
+        return any({api_version, of} <= each for each in _SAME)
+    return api_version.rpartition("/")[0] == of.rpartition("/")[0]
+
+
 def is_builtin(api_version: str, kind: str) -> bool:
     """Is it a kind that we know as built in?"""
     return kind in _BLANKS.get(api_version, {})

@@ -167,7 +167,10 @@ def taken_from_all(entries: Entries, taken: Fields, *, but: Manager | None) -> E
 
 
 def capped(entries: Entries) -> Entries:
-    """At most ten updaters: the oldest of a version become one, called `ancient-changes`."""
+    """At most ten updaters: the oldest of a version become one, called `ancient-changes`.
+
+    If another one is as old (of the same second) and sorts before it, `ancient-changes` is lost.
+    """
     updaters = [manager for manager in entries if manager.operation == UPDATE]
     excess = len(updaters) - MOST_UPDATERS
     if excess <= 0:
@@ -185,8 +188,8 @@ def capped(entries: Entries) -> Entries:
         if bucket not in result:
             result[bucket] = result.pop(first)
         together = fields.union(entry.fields, result[bucket].fields)
-        result.pop(manager, None)
         result[bucket] = Entry(together, entry.api_version, entry.time)
+        del result[manager]  # in the real server, too, the bucket itself if it is not the oldest
         excess -= 1
     return result
 

@@ -28,7 +28,7 @@ from typing import Any, Final
 
 from lws.sandbox.patch import entries as entry_list
 from lws.sandbox.patch import fields
-from lws.sandbox.patch.blanks import blank_object, is_builtin
+from lws.sandbox.patch.blanks import blank_object, is_builtin, is_version
 from lws.sandbox.patch.combining import fitted, merged, with_named, without
 from lws.sandbox.patch.entries import Entries, Entry, MalformedEntriesError, Manager
 from lws.sandbox.patch.errors import ApplyConflict, Conflict, PatchError
@@ -239,10 +239,12 @@ class _Desk:
         return entry_list.capped(entries)
 
     def fitted(self, entries: Entries) -> Entries:
-        """The entries as the schema is now."""
+        """The entries as the schema is now; those in versions that are no more are dropped."""
+        kind = self.blank["kind"]
         return {
             manager: replace(entry, fields=fitted(entry.fields, self.type))
             for manager, entry in entries.items()
+            if is_version(entry.api_version, of=self.api_version, kind=kind)
         }
 
     def after_changes(self, entries: Entries, found: Changes, *, but: Manager | None) -> Entries:
