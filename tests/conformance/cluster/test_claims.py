@@ -109,9 +109,7 @@ def test_a_claim_is_not_deleted_while_a_pod_uses_it(world: World) -> None:
     claim = world.get("persistentvolumeclaims", "data-web-0")["metadata"]
     assert claim["finalizers"] == ["kubernetes.io/pvc-protection"]
     world.delete("pods", "web-0")
-    world.until(
-        lambda: _uid(world, "data-web-0") not in ("", claim["uid"]), what="another claim"
-    )
+    world.until(lambda: _uid(world, "data-web-0") not in ("", claim["uid"]), what="another claim")
     world.ready(1)
 
 

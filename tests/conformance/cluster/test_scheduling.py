@@ -167,9 +167,7 @@ def test_a_hard_spread_keeps_the_difference_small(world: World) -> None:
         "labelSelector": {"matchLabels": {"group": "a"}},
     }
     for number in range(6):
-        spread = pod(
-            f"one-{number}", labels={"group": "a"}, topologySpreadConstraints=[constraint]
-        )
+        spread = pod(f"one-{number}", labels={"group": "a"}, topologySpreadConstraints=[constraint])
         world.create(spread)
         _node(world, f"one-{number}")
     zones = [int(_node(world, f"one-{number}")[-1]) // 4 for number in range(6)]

@@ -54,9 +54,7 @@ def test_half_of_five_is_two(gated_world: World) -> None:
 
 def test_an_unready_pod_takes_part_of_the_budget(gated_world: World) -> None:
     _set(gated_world, replicas=4, maxUnavailable=2)
-    gated_world.patch(
-        "pods", "web-0", _conditions("False"), subresource="status", kind="strategic"
-    )
+    gated_world.patch("pods", "web-0", _conditions("False"), subresource="status", kind="strategic")
     start = gated_world.mark()
     gated_world.change_template("2")
     gated_world.until(lambda: len(gated_world.log(start)) >= 3, what="the first is replaced")

@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from types import TracebackType
+from typing import Self
 
 from lws.base.clock import Clock
 from lws.client.resources import NODES, PODS
@@ -85,14 +87,19 @@ class Cluster:
             await task
         self._started.clear()
 
-    @contextlib.asynccontextmanager
-    async def running(self) -> AsyncIterator["Cluster"]:
-        """Started, and stopped at the end."""
+    async def __aenter__(self) -> Self:
+        """Start."""
         await self.start()
-        try:
-            yield self
-        finally:
-            await self.stop()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop."""
+        await self.stop()
 
     def _build(self, context: Context) -> None:
         options = self._options
@@ -182,13 +189,13 @@ class Cluster:
 
         await self._kubelets.change(self._pod(namespace, pod), change)
 
-    def kill_node(self, name: str) -> None:
+    async def kill_node(self, name: str) -> None:
         """The machine is silent from now on: its pods neither run nor end."""
         self._api.get(NODES, name=name)
         self._kubelets.dead.add(name)
         self._monitor.silent(name)
 
-    def revive_node(self, name: str) -> None:
+    async def revive_node(self, name: str) -> None:
         """It is back."""
         self._api.get(NODES, name=name)
         self._kubelets.revive(name)

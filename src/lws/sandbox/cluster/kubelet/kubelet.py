@@ -18,6 +18,8 @@ from lws.sandbox.cluster.objects import (
     TERMINAL,
     annotations_of,
     condition_of,
+    has_condition,
+    is_ready,
     is_terminating,
     name_of,
     namespace_of,
@@ -55,6 +57,8 @@ class _Life:
     """How often in a row a container ended soon."""
     waiting: set[str] = field(default_factory=set)
     """The containers in backoff that this kubelet put there."""
+    is_told_again: bool = False
+    """Is it to say anew whether the pod is ready, as somebody else said that it is not?"""
 
 
 class Kubelets:
@@ -83,6 +87,7 @@ class Kubelets:
         """The kubelet of a node works again, on what has come meanwhile."""
         self.dead.discard(node)
         for pod in self._pods.by(ON_NODE, node):
+            self._life(pod).is_told_again = True
             self.worker.add(place_of(pod))
 
     async def change(self, pod: JsonObject, change: Callable[[JsonObject], JsonObject]) -> None:
@@ -177,10 +182,11 @@ class Kubelets:
         entries = statuses.container_statuses(changed)
         if entries and all("terminated" in one["state"] for one in entries):
             changed = statuses.completed(changed, self._clock)
-        elif self._is_ready_due(changed):
+        elif self._is_ready_due(changed) or _is_belied(changed, life):
             changed = statuses.readied(changed, self._clock, ready=True, reason="")
         if changed is not pod:
             await self._write(changed)
+        life.is_told_again = False
 
     def _is_ready_due(self, pod: JsonObject) -> bool:
         ready = condition_of(pod, "Ready") or {}
@@ -283,6 +289,11 @@ def _is_restarted(pod: JsonObject, name: str, exit_code: int) -> bool:
         return True  # a sidecar
     policy = pod["spec"].get("restartPolicy") or "Always"
     return policy == "Always" or (policy == "OnFailure" and exit_code != 0)
+
+
+def _is_belied(pod: JsonObject, life: _Life) -> bool:
+    """Did somebody call the pod unready while its node was silent?"""
+    return life.is_told_again and has_condition(pod, "ContainersReady") and not is_ready(pod)
 
 
 def _count_crash(life: _Life, name: str, terminated: JsonObject) -> None:

@@ -1,6 +1,5 @@
 """Taints with the effect NoExecute: pods that do not tolerate them go, at once or in time."""
 
-from lws.base.times import parse_time
 from lws.client.resources import NODES, PODS
 from lws.sandbox.cluster.context import CONTROLLERS, Context
 from lws.sandbox.cluster.events import Source
@@ -21,6 +20,7 @@ from lws.sandbox.server.verbs import DeleteOptions, JsonObject
 
 SOURCE = Source("taint-eviction-controller")
 Place = tuple[str, str]
+_EARLY = 1e-6  # seconds that do not matter
 
 
 class TaintEviction:
@@ -33,6 +33,7 @@ class TaintEviction:
         self._nodes = context.caches.of(NODES)
         self._pods = context.caches.of(PODS)
         self.worker: Worker[Place] = Worker(context.clock, self._look_at)
+        self._since: dict[Place, tuple[str, float]] = {}
         self._nodes.on_change(self._node_changed)
         self._pods.on_change(self._pod_changed)
 
@@ -47,6 +48,8 @@ class TaintEviction:
             self.worker.add(place_of(pod))
 
     def _pod_changed(self, old: JsonObject | None, new: JsonObject | None) -> None:
+        if new is None and old is not None:
+            self._since.pop(place_of(old), None)
         if new is None or not new["spec"].get("nodeName"):
             return
         if old is None or not old["spec"].get("nodeName"):
@@ -54,36 +57,31 @@ class TaintEviction:
 
     async def _look_at(self, place: Place) -> None:
         pod = self._pods.get(*place)
-        if pod is None or is_terminating(pod):
+        limit = self._limit(pod) if pod is not None and not is_terminating(pod) else None
+        if pod is None or limit is None:
+            self._since.pop(place, None)
             return
-        node = self._nodes.get("", pod["spec"].get("nodeName") or "")
-        taints = _taints(node) if node is not None else []
-        if not taints:
-            return
-        wait = self._wait(pod, taints)
-        if wait is None:
-            return
-        if wait > 0:
+        now = self._clock.monotonic()
+        uid, since = self._since.get(place, ("", now))
+        if uid != uid_of(pod):
+            uid, since = self._since[place] = (uid_of(pod), now)
+        wait = since + limit - now
+        if wait > _EARLY:
             self.worker.add_after(place, wait)
         else:
             await self._evict(pod)
 
-    def _wait(self, pod: JsonObject, taints: list[JsonObject]) -> float | None:
-        """Seconds until the pod has to go; None if it may stay."""
+    def _limit(self, pod: JsonObject) -> float | None:
+        """For how many seconds the pod may stay on its tainted node; None: as long as it likes."""
+        node = self._nodes.get("", pod["spec"].get("nodeName") or "")
         tolerations = pod["spec"].get("tolerations") or ()
-        waits = []
-        for taint in taints:
+        limits: list[float] = []
+        for taint in _taints(node) if node is not None else ():
             fitting = [one for one in tolerations if is_tolerated(one, taint)]
             if not fitting:
                 return 0.0
-            limits = [one["tolerationSeconds"] for one in fitting if "tolerationSeconds" in one]
-            if limits:
-                waits.append(self._since(taint) + max(0, min(limits)) - self._clock.now())
-        return max(0.0, min(waits)) if waits else None
-
-    def _since(self, taint: JsonObject) -> float:
-        added = taint.get("timeAdded")
-        return parse_time(added) if added else self._clock.now()
+            limits += [one["tolerationSeconds"] for one in fitting if "tolerationSeconds" in one]
+        return max(0.0, min(limits)) if limits else None
 
     async def _evict(self, pod: JsonObject) -> None:
         space, name = namespace_of(pod), name_of(pod)
