@@ -103,17 +103,17 @@ def test_a_revision_of_another_key_that_means_the_same_is_kept(world: str) -> No
     for item in items(world, "leaderworkersets"):
         templates = [item["spec"]["leaderWorkerTemplate"]["workerTemplate"]]
         for labelled in (item, *templates):
-            labelled["metadata"]["labels"][names.DS_REVISION] = "otherkey"
-        item["metadata"]["name"] = item["metadata"]["name"].replace("f0650f18", "otherkey")
+            labelled["metadata"]["labels"][names.DS_REVISION] = "0badcafe"
+        item["metadata"]["name"] = item["metadata"]["name"].replace("f0650f18", "0badcafe")
         lws = leaderworkerset.decode(msgspec.json.encode(item))
         taken.caches.leaderworkersets.store.remove(
-            (lws.metadata.namespace, lws.metadata.name.replace("otherkey", "f0650f18"))
+            (lws.metadata.namespace, lws.metadata.name.replace("0badcafe", "f0650f18"))
         )
         taken.caches.leaderworkersets.store.put(lws)
     taken.families.start()
     family = taken.families.get(taken.key)
     assert family is not None
-    assert family.key == RevisionKey("otherkey") != family.wanted.computed_key
+    assert family.key == RevisionKey("0badcafe") != family.wanted.computed_key
 
 
 def test_an_update_in_the_middle_waits_for_the_role_that_is_not_ready() -> None:

@@ -46,11 +46,13 @@ class SliceController:
         if key.slice_index >= snapshot.ds.spec.slices:
             self._reports.forget_slice(key)
         else:
-            told = [one for one in failures if one.standing is Standing.TOLD]
-            troubles = tuple(_trouble(one) for one in told)
+            troubles = tuple(_trouble(one) for one in failures if one.standing in _TROUBLES)
             self._reports.note(key, SliceReport(planned.waiting, troubles))
         waits = planned.waiting.seconds if planned.waiting is not None else None
         return next_look(failures, (FOREIGN_SECONDS if snapshot.foreign else None, waits))
+
+
+_TROUBLES = (Standing.TOLD, Standing.RETRY)
 
 
 def tell_foreign(

@@ -1,5 +1,6 @@
 """Consistent pictures of a DisaggregatedSet: of the set as a whole, and of one slice of it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -147,26 +148,26 @@ def owner_reference(ds: DisaggregatedSet) -> dict[str, object]:
     }
 
 
+_OURS = re.compile(r"(?:(?P<slice>[0-9]{1,3})-)?(?P<revision>[0-9a-f]{8})-(?P<role>.+)")
+"""`<slice>-<revision>-<role>`, or from before slices `<revision>-<role>`."""
+
+
 def place_of(thing: LeaderWorkerSet | Service, *, ds: str) -> Place:
-    """By its labels; where someone has taken those away, by its name."""
+    """By its name, which nobody can change; by its labels where the name is not of our form."""
     meta = thing.metadata
+    suffix = "-prv" if isinstance(thing, Service) else ""
+    head, prefix, tail = meta.name.removesuffix(suffix).partition(f"{ds}-")
+    named = _OURS.fullmatch(tail) if prefix and not head else None
+    if named is not None:
+        index = named["slice"]
+        revision = RevisionKey(named["revision"])
+        return Place(named["role"], revision, int(index or 0), index is not None)
     labels = meta.labels
-    named = _named_place(meta.name, ds=ds)
     index = labels.get(names.DS_SLICE, "")
-    is_numbered = index.isascii() and index.isdecimal() and len(index) < 10
+    is_sliced = index.isascii() and index.isdecimal() and len(index) < 4
     return Place(
-        role=labels.get(names.DS_ROLE) or named.role,
-        revision=RevisionKey(labels.get(names.DS_REVISION) or named.revision),
-        slice_index=int(index) if is_numbered else named.slice_index,
-        is_sliced=is_numbered or named.is_sliced,
+        role=labels.get(names.DS_ROLE, ""),
+        revision=RevisionKey(labels.get(names.DS_REVISION, "")),
+        slice_index=int(index) if is_sliced else 0,
+        is_sliced=is_sliced,
     )
-
-
-def _named_place(name: str, *, ds: str) -> Place:
-    """`<set>-<slice>-<revision>-<role>`, or from before slices `<set>-<revision>-<role>`."""
-    rest = name.removeprefix(f"{ds}-")
-    first, _, tail = rest.partition("-")
-    if first.isascii() and first.isdecimal() and len(first) < 4:
-        revision, _, role = tail.partition("-")
-        return Place(role, RevisionKey(revision), int(first), True)
-    return Place(tail, RevisionKey(first), 0, False)

@@ -151,12 +151,14 @@ def test_another_status_of_the_set_wakes_no_slice() -> None:
 def test_a_template_edited_by_hand_makes_every_slice_look_again() -> None:
     """Where the revision is another's writing, it no longer means what is wanted."""
     world = sliced(2)
-    for item in world.lws.values():
-        item["metadata"]["labels"][names.DS_REVISION] = "theirs"
+    ours = world.key
+    for name, item in list(world.lws.items()):
+        item["metadata"]["labels"][names.DS_REVISION] = "0badcafe"
+        item["metadata"]["name"] = name.replace(ours, "0badcafe")
     watched = Watched(world)
     family = watched.families.get(KEY)
     assert family is not None
-    assert family.key == "theirs"
+    assert family.key == "0badcafe"
     item = deepcopy(next(iter(world.lws.values())))
     item["metadata"]["generation"] += 1
     item["spec"]["leaderWorkerTemplate"]["size"] = 9

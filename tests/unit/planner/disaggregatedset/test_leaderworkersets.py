@@ -127,12 +127,17 @@ def test_additions_of_ours_that_roll_nothing_reach_what_exists() -> None:
     }
 
 
-def test_our_labels_come_back_and_the_object_keeps_its_place() -> None:
+@pytest.mark.parametrize("edit", ["removed", "changed"])
+def test_our_labels_come_back_and_the_object_keeps_its_place(edit: str) -> None:
     world = SliceWorld(TWO)
     world.settle()
     name = next(iter(world.lws))
+    labels = world.lws[name]["metadata"]["labels"]
     for key in (names.DS_NAME, names.DS_ROLE, names.DS_SLICE, names.DS_REVISION):
-        del world.lws[name]["metadata"]["labels"][key]
+        if edit == "removed":
+            del labels[key]
+        else:
+            labels[key] = "7"
     (patch,) = patches(world)
     assert patch.name == name
     assert patch.body["metadata"]["labels"].keys() == {

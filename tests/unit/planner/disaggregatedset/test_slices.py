@@ -364,13 +364,13 @@ def test_a_service_that_is_left_over_is_removed() -> None:
         **world.services[name],
         "metadata": {
             **world.services[name]["metadata"],
-            "name": "pd-0-gone-decode-prv",
-            "labels": {names.DS_REVISION: "gone", names.DS_SLICE: "0"},
+            "name": "pd-0-0badcafe-decode-prv",
+            "labels": {names.DS_REVISION: "0badcafe", names.DS_SLICE: "0"},
         },
     }
-    world.services["pd-0-gone-decode-prv"] = orphan
+    world.services["pd-0-0badcafe-decode-prv"] = orphan
     (delete,) = actions(world)
-    assert (type(delete), delete.name) == (Delete, "pd-0-gone-decode-prv")
+    assert (type(delete), delete.name) == (Delete, "pd-0-0badcafe-decode-prv")
 
 
 # Before slices
