@@ -1,0 +1,303 @@
+"""Carrying out actions: what is sent, what a failure means, what is remembered."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from lws.api.kinds import Kind
+from lws.base.ids import UID, ResourceVersion
+from lws.client.errors import (
+    AlreadyExists,
+    Cause,
+    ClientError,
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Unavailable,
+)
+from lws.client.kubernetes import KubernetesClient
+from lws.client.requests import Request
+from lws.executor.caches import make_caches
+from lws.executor.foreign import ForeignObjects
+from lws.executor.perform import Family, Performer, Standing
+from lws.planner.actions import (
+    Apply,
+    Create,
+    Delete,
+    Emit,
+    EventType,
+    MergePatch,
+    Propagation,
+    Reference,
+    WakeAfter,
+)
+from lws.runtime.clock import VirtualClock
+from lws.runtime.events import Event, EventRecorder
+from lws.runtime.guard import Guard
+from lws.runtime.metrics import Metrics
+
+FAMILY = Family(("set", "ns", "vllm"), ("ns", "vllm"))
+OWNED = {"ownerReferences": [{"uid": "set-uid", "controller": True}]}
+
+Answer = dict[str, Any] | ClientError
+
+
+class World:
+    """A performer, a server that answers as told, and what it was asked."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.asked: list[Request] = []
+        self.answers: dict[str, list[Answer]] = {}
+        self.told: list[Event] = []
+        client = cast(KubernetesClient, self)
+        caches = make_caches(client, self.clock, Metrics())
+        self.guard = Guard()
+        self.foreign = ForeignObjects(client, self.clock)
+        self.performer = Performer(
+            client=client,
+            caches=caches,
+            guard=self.guard,
+            recorder=cast(EventRecorder, self),
+            foreign=self.foreign,
+            clock=self.clock,
+        )
+
+    def will(self, verb: str, *answers: Answer) -> None:
+        self.answers[verb] = list(answers)
+
+    async def request_bytes(self, request: Request) -> bytes:
+        self.asked.append(request)
+        queue = self.answers.get(request.verb)
+        answer = queue.pop(0) if queue else {"kind": "X", "metadata": {"resourceVersion": "7"}}
+        if isinstance(answer, ClientError):
+            raise answer
+        return msgspec.json.encode(answer)
+
+    async def get(self, *_: Any, **__: Any) -> Any:
+        answer = self.answers["get"].pop(0)
+        if isinstance(answer, ClientError):
+            raise answer
+        return answer
+
+    def emit(self, event: Event) -> None:
+        self.told.append(event)
+
+    def verbs(self) -> list[str]:
+        return [request.verb for request in self.asked]
+
+    def body(self, number: int = -1) -> Any:
+        return msgspec.json.decode(self.asked[number].body or b"null")
+
+
+def emit(reason: str = "Made", note: str = "made it") -> Emit:
+    about = Reference(Kind.LEADER_WORKER_SET, "ns", "vllm", UID("set-uid"))
+    return Emit(about, EventType.NORMAL, reason, "Create", note)
+
+
+def create(**changes: Any) -> Create:
+    values: dict[str, Any] = {
+        "kind": Kind.SERVICE,
+        "namespace": "ns",
+        "name": "vllm",
+        "body": {"metadata": {"name": "vllm", **OWNED}},
+        "event": emit(),
+        "failure": emit("FailedCreate", "Creating service vllm"),
+    }
+    return Create(**values | changes)
+
+
+def apply(**changes: Any) -> Apply:
+    values: dict[str, Any] = {
+        "kind": Kind.STATEFUL_SET,
+        "namespace": "ns",
+        "name": "vllm",
+        "body": {"metadata": {"name": "vllm", **OWNED}, "spec": {"replicas": 1}},
+        "uid": UID("sts-uid"),
+        "resource_version": ResourceVersion("5"),
+    }
+    return Apply(**values | changes)
+
+
+def delete(**changes: Any) -> Delete:
+    values: dict[str, Any] = {
+        "kind": Kind.POD,
+        "namespace": "ns",
+        "name": "vllm-0",
+        "uid": UID("pod-uid"),
+        "propagation": Propagation.FOREGROUND,
+    }
+    return Delete(**values | changes)
+
+
+async def test_an_event_is_told_once_its_write_has_succeeded() -> None:
+    world = World()
+    assert await world.performer.strand(FAMILY, [create(), WakeAfter(3.0), emit("Next")]) is None
+    assert world.verbs() == ["create"]
+    assert [event.reason for event in world.told] == ["Made", "Next"]
+
+
+async def test_a_failure_drops_the_rest_of_its_own_strand_only() -> None:
+    world = World()
+    world.will("create", Unavailable("down"))
+    failures = await world.performer.strands(FAMILY, [[create(), emit("Lost")], [emit("Kept")]])
+    assert [failure.standing for failure in failures] == [Standing.RETRY]
+    assert [event.reason for event in world.told] == ["Kept"]
+
+
+async def test_an_apply_carries_its_preconditions_and_forces() -> None:
+    world = World()
+    await world.performer.write(FAMILY, apply())
+    assert world.body()["metadata"]["uid"] == "sts-uid"
+    assert world.body()["metadata"]["resourceVersion"] == "5"
+    assert ("force", "true") in world.asked[0].query
+    assert ("fieldManager", "lws") in world.asked[0].query
+
+
+async def test_a_delete_carries_uid_and_propagation() -> None:
+    world = World()
+    await world.performer.write(FAMILY, delete(resource_version=ResourceVersion("9")))
+    assert world.body()["preconditions"] == {"uid": "pod-uid", "resourceVersion": "9"}
+    assert world.body()["propagationPolicy"] == "Foreground"
+
+
+@pytest.mark.parametrize("error", [NotFound("gone"), Conflict("another life")])
+async def test_what_is_gone_already_needs_no_deletion(error: ClientError) -> None:
+    world = World()
+    world.will("delete", error)
+    assert await world.performer.write(FAMILY, delete()) is None
+
+
+async def test_nothing_is_decided_until_the_cache_shows_what_was_written() -> None:
+    world = World()
+    await world.performer.write(FAMILY, apply())
+    assert not world.guard.is_current(FAMILY.key)
+    assert world.guard.is_current(("set", "ns", "other"))
+
+
+async def test_a_refused_write_is_told_once_and_held_back_for_longer_each_time() -> None:
+    world = World()
+    world.will("create", *[Forbidden("exceeded quota: pods=3")] * 4)
+    waits = []
+    for _ in range(4):
+        failure = await world.performer.write(FAMILY, create())
+        assert failure is not None
+        assert failure.standing is Standing.TOLD
+        waits.append(failure.wait_seconds)
+        held = await world.performer.write(FAMILY, create())
+        assert held is not None
+        assert held.message == "exceeded quota: pods=3"
+        world.clock.advance(failure.wait_seconds)
+    assert waits == [1.0, 2.0, 4.0, 8.0]
+    assert world.verbs() == ["create"] * 4
+    assert world.told[0].note == "Creating service vllm: exceeded quota: pods=3"
+
+
+async def test_a_changed_write_is_tried_at_once_after_a_refusal() -> None:
+    world = World()
+    world.will("create", Invalid("spec.x: wrong"))
+    await world.performer.write(FAMILY, create())
+    other = create(body={"metadata": {"name": "vllm", "labels": {"a": "b"}, **OWNED}})
+    assert await world.performer.write(FAMILY, other) is None
+
+
+async def test_preconditions_that_move_on_do_not_make_a_refused_apply_another_one() -> None:
+    world = World()
+    world.will("patch", Invalid("spec.volumeClaimTemplates: immutable"))
+    await world.performer.write(FAMILY, apply())
+    await world.performer.write(FAMILY, apply(resource_version=ResourceVersion("6")))
+    assert world.verbs() == ["patch"]
+
+
+async def test_an_apply_that_meets_another_life_is_looked_at_again() -> None:
+    world = World()
+    cause = Cause(field="metadata.uid", message="field is immutable", reason="FieldValueInvalid")
+    world.will("patch", Invalid("no", causes=[cause]))
+    failure = await world.performer.write(FAMILY, apply())
+    assert failure is not None
+    assert failure.standing is Standing.STALE
+
+
+def _found(owner: str | None) -> Answer:
+    if owner is None:
+        return NotFound("no such object")
+    owners = [{"uid": owner, "controller": True}] if owner else []
+    return {"metadata": {"ownerReferences": owners}}
+
+
+@pytest.mark.parametrize(
+    ("owner", "standing", "is_noted"),
+    [
+        ("set-uid", Standing.STALE, False),
+        ("stranger", Standing.FOREIGN, True),
+        ("", Standing.FOREIGN, True),
+        (None, Standing.STALE, False),
+    ],
+    ids=["ours, not cached yet", "a stranger's", "nobody's", "gone again"],
+)
+async def test_a_create_that_meets_something_finds_out_whose_it_is(
+    owner: str | None, standing: Standing, is_noted: bool
+) -> None:
+    world = World()
+    world.will("create", AlreadyExists("there"))
+    world.will("get", _found(owner))
+    failure = await world.performer.write(FAMILY, create())
+    assert failure is not None
+    assert failure.standing is standing
+    assert bool(world.foreign.of(("ns", "vllm"))) is is_noted
+
+
+async def test_a_first_apply_looks_before_it_would_merge_into_a_strangers_object() -> None:
+    world = World()
+    world.will("get", _found("stranger"))
+    failure = await world.performer.write(FAMILY, apply(uid=None, resource_version=None))
+    assert failure is not None
+    assert failure.standing is Standing.FOREIGN
+    assert world.verbs() == []
+
+
+async def test_a_first_apply_goes_on_where_nothing_stands() -> None:
+    world = World()
+    world.will("get", _found(None))
+    assert await world.performer.write(FAMILY, apply(uid=None, resource_version=None)) is None
+    assert world.verbs() == ["patch"]
+
+
+async def test_a_foreign_object_is_forgotten_when_ours_is_made_in_its_place() -> None:
+    world = World()
+    world.foreign.note(("ns", "vllm"), kind=Kind.SERVICE, name="vllm", owner="set-uid")
+    await world.performer.write(FAMILY, create())
+    assert world.foreign.of(("ns", "vllm")) == []
+
+
+async def test_a_foreign_object_is_asked_after_now_and_then() -> None:
+    world = World()
+    family = ("ns", "vllm")
+    world.foreign.note(family, kind=Kind.SERVICE, name="vllm", owner="set-uid")
+    await world.foreign.refresh(family)
+    assert world.foreign.of(family) == [(Kind.SERVICE, "vllm")]
+    world.clock.advance(5)
+    world.will("get", _found("stranger"), _found(None))
+    await world.foreign.refresh(family)
+    assert world.foreign.of(family) == [(Kind.SERVICE, "vllm")]
+    world.clock.advance(5)
+    await world.foreign.refresh(family)
+    assert world.foreign.of(family) == []
+
+
+def test_a_retired_revision_is_awaited_on_both_watches() -> None:
+    world = World()
+    caches_of: Callable[[Any], list[Any]] = world.performer._caches_of
+    labels = {"leaderworkerset.sigs.k8s.io/history-of": "vllm"}
+    patch = MergePatch(
+        kind=Kind.CONTROLLER_REVISION,
+        namespace="ns",
+        name="r",
+        body={"metadata": {"labels": labels}},
+        uid=UID("u"),
+    )
+    assert len(caches_of(patch)) == 2
+    assert len(caches_of(delete())) == 1
