@@ -73,10 +73,12 @@ class LeaderWorkerSetController:
     ) -> StatusPlan:
         met = [Foreign(kind, name) for kind, name in self._foreign.of((key.namespace, key.name))]
         foreign = tuple(dict.fromkeys((*snapshot.foreign, *met)))
-        told = [one for one in failures if one.standing is Standing.TOLD]
-        applies = [one.message for one in told if one.action.kind in _ROLLOUT_KINDS]
+        applies = [one for one in failures if one.action.kind in _ROLLOUT_KINDS]
+        told = [one.message for one in applies if one.standing is Standing.TOLD]
         trouble = Trouble(
-            apply_failure=applies[0] if applies else None, failed_groups=planned.failed_groups
+            apply_failure=told[0] if told else None,
+            apply_undecided=any(one.standing in _UNDECIDED for one in applies),
+            failed_groups=planned.failed_groups,
         )
         return plan_status(
             replace(snapshot, foreign=foreign),
@@ -118,6 +120,7 @@ class LeaderWorkerSetController:
         self._observer.forget(key)
 
 
+_UNDECIDED = (Standing.STALE, Standing.RETRY)
 _ROLLOUT_KINDS = (Kind.STATEFUL_SET, Kind.CONTROLLER_REVISION)
 
 

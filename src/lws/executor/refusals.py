@@ -14,6 +14,8 @@ from lws.client.errors import ClientError
 FIRST_SECONDS = 1.0
 LAST_SECONDS = 60.0
 """A freed quota or a repaired webhook is noticed within a minute."""
+BODIES_MAX = 64
+"""Of one target: more partitions than an update that cannot begin goes through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,30 +29,38 @@ class Refusal:
 
 
 class Refusals:
-    """By target: what was refused there last."""
+    """By target: what was refused there, and how often.
+
+    Several bodies can take turns: while a group flaps, so does the partition that a refused update
+    would be applied with. Each waits by itself; a body that was never refused is sent at once,
+    since it may be the user's repair.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._by_target: dict[Hashable, Refusal] = {}
+        self._by_target: dict[Hashable, dict[int, Refusal]] = {}
 
     def standing(self, target: Hashable, digest: int) -> Refusal | None:
         """The refusal that holds this very write back now, if any."""
-        refusal = self._by_target.get(target)
-        if refusal is None or refusal.digest != digest:
+        refusal = self._by_target.get(target, {}).get(digest)
+        if refusal is None:
             return None
         return refusal if self._clock.monotonic() < refusal.not_before else None
 
     def note(self, target: Hashable, digest: int, error: ClientError) -> Refusal:
         """Remember one more refusal."""
-        last = self._by_target.get(target)
-        attempts = last.attempts + 1 if last is not None and last.digest == digest else 1
+        known = self._by_target.setdefault(target, {})
+        last = known.pop(digest, None)
+        attempts = 1 if last is None else last.attempts + 1
         seconds = min(LAST_SECONDS, FIRST_SECONDS * 2.0 ** min(attempts - 1, 10))
         refusal = Refusal(digest, error, attempts, self._clock.monotonic() + seconds)
-        self._by_target[target] = refusal
+        known[digest] = refusal  # at the end: the longest not seen is the first to be forgotten
+        if len(known) > BODIES_MAX:
+            del known[next(iter(known))]
         return refusal
 
     def forget(self, target: Hashable) -> None:
-        """It went through."""
+        """A write went through: whatever was wrong there may be right now."""
         self._by_target.pop(target, None)
 
     def seconds_left(self, refusal: Refusal) -> float:

@@ -23,6 +23,7 @@ UPDATE_IN_PROGRESS = "UpdateInProgress"
 PAUSED = "Paused"
 FAILED = "Failed"
 CONFLICT = "Conflict"
+APPLY_FAILED = "ApplyFailed"
 
 _MEANING = {
     AVAILABLE: ("AllGroupsReady", "All replicas are ready"),
@@ -37,6 +38,8 @@ class Trouble:
 
     apply_failure: str | None = None
     """The server's message on a write of ours to the StatefulSet or a revision."""
+    apply_undecided: bool = False
+    """Such a write was due and got no verdict (a conflict, a server away): the last one stands."""
     failed_groups: tuple[int, ...] = ()
     """Groups whose restart budget is used up."""
 
@@ -139,14 +142,25 @@ def _stopped(
     snapshot: LeaderWorkerSetSnapshot, trouble: Trouble, *, is_overdue: bool
 ) -> _Wish | None:
     """Why nothing moves though it should, if so."""
-    if trouble.apply_failure is not None:
-        return _Wish(PROGRESSING, False, "ApplyFailed", trouble.apply_failure, True)
+    failure = trouble.apply_failure
+    if failure is None and trouble.apply_undecided:
+        failure = _standing_failure(snapshot)
+    if failure is not None:
+        return _Wish(PROGRESSING, False, APPLY_FAILED, failure, True)
     if _is_foreign_statefulset(snapshot):
         return _Wish(PROGRESSING, False, "StatefulSetConflict", _conflict_message(snapshot), True)
     if is_overdue:
         limit = snapshot.lws.spec.progress_deadline_seconds
         message = f"No group became ready at the new revision for {limit} seconds"
         return _Wish(PROGRESSING, False, "ProgressDeadlineExceeded", message, True)
+    return None
+
+
+def _standing_failure(snapshot: LeaderWorkerSetSnapshot) -> str | None:
+    """What was told of the last refused apply, if nothing was told since."""
+    for condition in snapshot.lws.status.conditions:
+        if (condition.type, condition.status) == (PROGRESSING, "False"):
+            return condition.message if condition.reason == APPLY_FAILED else None
     return None
 
 

@@ -155,6 +155,25 @@ def test_the_same_refusal_is_told_once() -> None:
     assert planned(at_rest(a_set(status=status)), trouble=trouble).status is None
 
 
+def test_a_refusal_stands_while_an_apply_gets_no_verdict() -> None:
+    refused = a_condition("Progressing", "False", reason="ApplyFailed", message="no")
+    found = conditions(with_status(refused), trouble=Trouble(apply_undecided=True))
+    assert {found["Progressing"][key] for key in ("status", "reason", "message")} == {
+        "False",
+        "ApplyFailed",
+        "no",
+    }
+    settled = conditions(with_status(refused))
+    assert settled["Available"]["status"] == "True"
+
+
+def test_an_apply_without_a_verdict_is_no_refusal_by_itself() -> None:
+    late = a_condition("Progressing", "False", reason="ProgressDeadlineExceeded")
+    for standing in ([], [late], [a_condition("Progressing", "True")]):
+        found = conditions(with_status(*standing), trouble=Trouble(apply_undecided=True))
+        assert found.get("Progressing", {}).get("reason") != "ApplyFailed"
+
+
 def test_a_foreign_statefulset_is_named() -> None:
     foreign = [Foreign(Kind.STATEFUL_SET, NAME)]
     snapshot = at_rest(document={}, groups=[], foreign=foreign)
