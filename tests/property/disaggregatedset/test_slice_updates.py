@@ -81,9 +81,17 @@ class History:
         elif what < 0.95:
             self.image = self.chance.choice("abc")
             self.note_floors()
-            self.world.change(roles_of(self.counts, self.budgets, self.image))
+            self.apply()
         else:
-            self.world.change(roles_of(self.counts, self.budgets, self.image)[::-1])
+            self.apply(backwards=True)
+
+    def apply(self, *, backwards: bool = False) -> None:
+        """The user writes the spec, in another order of roles perhaps."""
+        roles = roles_of(self.counts, self.budgets, self.image)
+        for role in roles:
+            if role["name"] in self.world.scalers:
+                role["scaling"] = {"mode": "External"}
+        self.world.change(roles[::-1] if backwards else roles)
 
     def end(self) -> None:
         """Faults stop: it settles on the last image, and nothing else is left."""
@@ -134,3 +142,67 @@ def test_an_update_cut_after_any_number_of_writes_goes_on(last: int) -> None:
     world.settle()
     assert sorted(world.replicas().values()) == [2, 3]
     assert len(world.services) == 2
+
+
+class WildHistory(History):
+    """Users who scale, rename roles, turn them External, delete what is ours, edit notes."""
+
+    def happen(self) -> None:
+        acts = (self.scale, self.rename, self.turn_external, self.delete, self.scribble)
+        if self.chance.random() < 0.3:
+            self.chance.choice(acts)()
+        else:
+            super().happen()
+
+    def check(self) -> None:
+        """Where users do such things there is no floor to speak of."""
+
+    def note_floors(self) -> None:
+        """None either."""
+
+    def scale(self) -> None:
+        for name in self.counts:
+            self.counts[name] = self.chance.randint(1, 5)
+            if name in self.world.scalers:
+                self.world.scalers[name] = self.counts[name]
+        self.apply()
+
+    def rename(self) -> None:
+        chosen = self.chance.sample((*ROLES, "rank", "route"), self.chance.choice((2, 3)))
+        self.counts = {name: self.chance.randint(1, 4) for name in chosen}
+        self.budgets = {
+            name: self.chance.choice(((1, 0), (2, 0), (0, 1), (2, 2))) for name in chosen
+        }
+        self.world.scalers = {}
+        self.apply()
+
+    def turn_external(self) -> None:
+        name = self.chance.choice(sorted(self.counts))
+        if name in self.world.scalers:
+            del self.world.scalers[name]
+        else:
+            self.world.scalers[name] = self.counts[name]
+        self.apply()
+
+    def delete(self) -> None:
+        for kind in (self.world.lws, self.world.services):
+            if kind and self.chance.random() < 0.5:
+                del kind[self.chance.choice(sorted(kind))]
+
+    def scribble(self) -> None:
+        for item in self.world.lws.values():
+            if self.chance.random() < 0.5:
+                notes = item["metadata"].setdefault("annotations", {})
+                notes[names.DS_INITIAL_REPLICAS] = self.chance.choice(("0", "7", "x", "-1", ""))
+            elif self.chance.random() < 0.3:
+                item["spec"]["replicas"] = self.chance.randint(0, 5)
+
+
+@given(st.integers(min_value=0, max_value=2**32))
+@settings(max_examples=150, deadline=None)
+def test_whatever_users_do_it_ends_in_what_they_asked_for_last(seed: int) -> None:
+    history = WildHistory(seed)
+    for _ in range(history.chance.randint(5, 60)):
+        history.happen()
+    history.apply()
+    history.end()
