@@ -44,7 +44,7 @@ class Stage:
     def _is_ours(self, item: pytest.Item) -> bool:
         return (
             isinstance(item, pytest.Function)
-            and "world" in item.fixturenames
+            and {"stage", "world"} <= set(item.fixturenames)
             and item.callspec.params["stage"] == self.name
         )
 
