@@ -1,10 +1,11 @@
 // Command wiretypes writes down what the Go types of the built-in kinds do on the wire and public
 // schemas do not tell: the order of fields, which are pointers, and which are left out when empty.
 //
-// Output is JSON: {"types": {definition: [[JSON name, flags, word, Go type], …]}}, where the
+// Output is JSON: {"types": {definition: [[JSON name, flags, word, Go type, embedded], …]}}, where the
 // definition is named as in the OpenAPI document, flags are e for omitempty and z for omitzero,
 // and the word is one of string, bool, int, float, list, map, struct, time, quantity, intorstring,
-// raw, bytes, any, with a leading * for a pointer.
+// raw, bytes, any, with a leading * for a pointer; embedded names the structs between the type and
+// the field, with a dot after each.
 package main
 
 import (
@@ -31,7 +32,7 @@ var leaves = map[reflect.Type]string{
 	reflect.TypeFor[[]byte]():               "bytes",
 }
 
-type table map[string][][4]string
+type table map[string][][5]string
 
 func (t table) word(typ reflect.Type) string {
 	if leaf, ok := leaves[typ]; ok {
@@ -69,12 +70,12 @@ func (t table) add(typ reflect.Type) {
 	if _, seen := t[name]; seen {
 		return
 	}
-	t[name] = [][4]string{}
-	t[name] = t.fields(typ)
+	t[name] = [][5]string{}
+	t[name] = t.fields(typ, "")
 }
 
-func (t table) fields(typ reflect.Type) [][4]string {
-	out := [][4]string{}
+func (t table) fields(typ reflect.Type, embedded string) [][5]string {
+	out := [][5]string{}
 	for i := range typ.NumField() {
 		field := typ.Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -82,7 +83,7 @@ func (t table) fields(typ reflect.Type) [][4]string {
 			continue
 		}
 		if field.Anonymous && name == "" {
-			out = append(out, t.fields(field.Type)...)
+			out = append(out, t.fields(field.Type, embedded+field.Name+".")...)
 			continue
 		}
 		flags := ""
@@ -94,7 +95,7 @@ func (t table) fields(typ reflect.Type) [][4]string {
 				flags += "z"
 			}
 		}
-		out = append(out, [4]string{name, flags, t.word(field.Type), field.Type.String()})
+		out = append(out, [5]string{name, flags, t.word(field.Type), field.Type.String(), embedded})
 	}
 	return out
 }

@@ -16,7 +16,8 @@ from lws.sandbox.schema.tables import (
 _LEAVES = {
     QUANTITY: Schema(type="string", format="quantity", int_or_string=False),
     INT_OR_STRING: Schema(format="int-or-string", int_or_string=True),
-    **dict.fromkeys(RAW, Schema(type="object", preserves_unknown=True)),
+    RAW[0]: Schema(preserves_unknown=True, is_atomic_map=True),
+    RAW[1]: Schema(type="object", preserves_unknown=True),
 }
 # Keys of list items that the server fills in before it compares (`default` of its OpenAPI v3).
 _DEFAULTS: dict[tuple[str, str], Any] = {
@@ -36,13 +37,32 @@ def schema_named(name: str) -> Schema:
     made = replace(_node(definition), properties=properties)
     _BEING_MADE[name] = made
     for field, each in definition.get("properties", {}).items():
-        default = _DEFAULTS.get((name, field), MISSING)
-        properties[field] = replace(_field(each), default=default)
+        properties[field] = replace(_field(each), default=_default(name, field))
     del _BEING_MADE[name]
     return made
 
 
 _BEING_MADE: dict[str, Schema] = {}
+
+
+def _default(name: str, field: str) -> Any:
+    """Of a field that identifies items of lists: what the server takes a missing one for."""
+    definition = definitions()[name]
+    is_key = (name, field) in _keys() and field in definition.get("required", ())
+    zeros = {"string": "", "integer": 0}
+    zero = zeros[definition["properties"][field]["type"]] if is_key else MISSING
+    return _DEFAULTS.get((name, field), zero)
+
+
+@cache
+def _keys() -> frozenset[tuple[str, str]]:
+    return frozenset(
+        (each["items"]["$ref"], key)
+        for definition in definitions().values()
+        for each in definition.get("properties", {}).values()
+        if "$ref" in each.get("items", {})
+        for key in each.get("x-kubernetes-list-map-keys", ())
+    )
 
 
 def _field(definition: Definition) -> Schema:
@@ -62,8 +82,8 @@ def _own(definition: Definition) -> dict[str, Any]:
         found["patch_strategies"] = frozenset(strategies)
     if "x-kubernetes-patch-merge-key" in definition:
         found["patch_merge_key"] = definition["x-kubernetes-patch-merge-key"]
-    if definition.get("x-kubernetes-map-type") == "atomic":
-        found["is_atomic_map"] = True
+    if "x-kubernetes-map-type" in definition:
+        found["is_atomic_map"] = definition["x-kubernetes-map-type"] == "atomic"
     return found
 
 

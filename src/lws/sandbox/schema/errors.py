@@ -64,9 +64,10 @@ def not_supported(field: str, value: object, supported: tuple[object, ...]) -> F
     return FieldError(field, NOT_SUPPORTED, message, value)
 
 
-def duplicate(field: str, value: object) -> FieldError:
+def duplicate(field: str, value: object, detail: str = "") -> FieldError:
     """The value is there twice."""
-    return FieldError(field, DUPLICATE, f"Duplicate value: {shown(value)}", value)
+    message = _with_detail(f"Duplicate value: {shown(value)}", detail)
+    return FieldError(field, DUPLICATE, message, value)
 
 
 def forbidden(field: str, detail: str) -> FieldError:

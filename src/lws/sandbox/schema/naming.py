@@ -28,9 +28,9 @@ def regex_words(message: str, pattern: str, *examples: str) -> str:
     return f"{message} (e.g. {listed}regex used for validation is '{pattern}')"
 
 
-def longer_than(limit: int) -> str:
-    """Too many characters."""
-    return f"must be no more than {limit} {'byte' if limit == 1 else 'bytes'}"
+def longer_than(limit: int, unit: str = "characters") -> str:
+    """Too many of them; the server says bytes of labels, characters of names."""
+    return f"must be no more than {limit} {unit}"
 
 
 def outside(low: int, high: int) -> str:
@@ -85,11 +85,14 @@ def qualified_name(text: str) -> list[str]:
     if slash and not prefix:
         faults.append("prefix part must be non-empty")
     elif slash:
-        faults += [f"prefix part {one}" for one in dns_subdomain(prefix)]
+        faults += [
+            f"prefix part {one.replace('characters', 'bytes', 1) if 'no more' in one else one}"
+            for one in dns_subdomain(prefix)
+        ]
     if not name:
         faults.append("name part must be non-empty")
     elif len(name.encode()) > 63:
-        faults.append(f"name part {longer_than(63)}")
+        faults.append(f"name part {longer_than(63, 'bytes')}")
     if not _matches(_QUALIFIED, name):
         described = regex_words(_CONSISTS, _QUALIFIED, "MyName", "my.name", "123-abc")
         faults.append(f"name part {described}")
@@ -98,7 +101,7 @@ def qualified_name(text: str) -> list[str]:
 
 def label_value(text: str) -> list[str]:
     """A label's value."""
-    faults = [longer_than(63)] if len(text.encode()) > 63 else []
+    faults = [longer_than(63, "bytes")] if len(text.encode()) > 63 else []
     if not _matches(_LABEL_VALUE, text):
         message = (
             "a valid label must be an empty string or consist of alphanumeric characters, '-',"

@@ -58,6 +58,7 @@ class _Field:
     word: str
     omits_empty: bool
     omits_zero: bool
+    embedded: str
     read: Reader
 
     @property
@@ -85,7 +86,7 @@ class Struct:
             field = self.fields.get(name)
             if field is None or member is None:
                 continue
-            here = Place(self.name, path + name, field.go_type)
+            here = Place(self.name, path + field.embedded + name, field.go_type)
             read = field.read(member, here)
             if not _is_omitted(field, read):
                 out[name] = read
@@ -154,10 +155,10 @@ def _struct(name: str) -> Struct:
     made = Struct(name.rpartition(".")[2], {})
     _BEING_MADE[name] = made
     properties = definitions()[name].get("properties", {})
-    for field_name, flags, word, go_type in wire()[name]:
+    for field_name, flags, word, go_type, embedded in wire()[name]:
         reader = _reader(properties.get(field_name, {}), word)
         made.fields[field_name] = _Field(
-            field_name, go_type, word, "e" in flags, "z" in flags, reader
+            field_name, go_type, word, "e" in flags, "z" in flags, embedded, reader
         )
     made.always = tuple(one for one in made.fields.values() if _is_always_written(one))
     del _BEING_MADE[name]
@@ -270,13 +271,12 @@ def _read_quantity(value: Json, place: Place) -> Json:
 
 
 def _read_int_or_string(value: Json, place: Place) -> Json:
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        word = go_word(value)
-        kind = "string" if not isinstance(value, float) else "int32"
-        shown = f"number {value}" if isinstance(value, float) else word
-        raise DecodeError(f"json: cannot unmarshal {shown} into Go value of type {kind}")
-    del place
-    return value
+    if isinstance(value, str):
+        return value
+    here = Place(place.struct, place.path, "int32")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise here.problem(value)
+    return _read_int(value, here)
 
 
 def _time_reader(write: Callable[[float], str], layout: str) -> Reader:

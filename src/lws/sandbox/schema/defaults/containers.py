@@ -1,5 +1,6 @@
 """Containers: image pull policy by tag, messages, ports, probes."""
 
+import re
 from collections.abc import Mapping
 
 from lws.sandbox.schema.defaults.words import (
@@ -24,14 +25,27 @@ _messages = filler(
 )
 
 
+_PATH = re.compile(r"[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*")
+_TAG = re.compile(r"[\w][\w.-]{0,127}", re.ASCII)
+
+
 def pull_policy(image: str) -> str:
-    """Always for the tag latest, said or meant; images that are no images count as others."""
+    """Always for the tag latest, said or meant; what is no image counts as others do."""
     name, _, digest = image.partition("@")
-    if digest:
+    head, colon, tag = name.rpartition(":")
+    if not colon or "/" in tag:
+        head, tag = name, ""
+    if not _is_image(head) or (tag and not _TAG.fullmatch(tag)):
         return "IfNotPresent"
-    tag = name.rpartition("/")[2].partition(":")[2]
-    is_image = bool(image) and image == image.strip() and name == name.lower()
-    return "Always" if tag == "latest" or (not tag and is_image) else "IfNotPresent"
+    is_newest = tag == "latest" or not (tag or digest)
+    return "Always" if is_newest else "IfNotPresent"
+
+
+def _is_image(name: str) -> bool:
+    """A path, with the registry's host before it if that looks like one."""
+    host, slash, path = name.partition("/")
+    is_host = host != host.lower() or "." in host or ":" in host or host == "localhost"
+    return _PATH.fullmatch(path if slash and is_host else name) is not None
 
 
 SETTERS: Mapping[str, Setter] = {

@@ -1,5 +1,6 @@
 """The small kinds."""
 
+from base64 import b64encode
 from collections.abc import Mapping
 
 from lws.sandbox.schema.defaults.words import (
@@ -56,11 +57,19 @@ def _binding(binding: JsonObject) -> None:
         binding["roleRef"]["apiGroup"] = _RBAC_GROUP
 
 
+def _secret(secret: JsonObject) -> None:
+    secret.setdefault("type", "Opaque")
+    text = secret.pop("stringData", None)
+    if text:
+        coded = {key: b64encode(value.encode()).decode() for key, value in text.items()}
+        secret["data"] = {**(secret.get("data") or {}), **coded}
+
+
 SETTERS: Mapping[str, Setter] = {
     f"{CORE}Namespace": _namespace,
     f"{CORE}NodeStatus": _node_status,
     f"{CORE}LimitRangeItem": _limit_range_item,
-    f"{CORE}Secret": filler(type="Opaque"),
+    f"{CORE}Secret": _secret,
     f"{CORE}EndpointPort": filler(protocol="TCP"),
     f"{CORE}ResourceQuotaSpec": amounts_rounder("hard"),
     f"{CORE}ResourceQuotaStatus": amounts_rounder("hard", "used"),

@@ -14,6 +14,7 @@ from lws.sandbox.schema.errors import (
 from lws.sandbox.schema.naming import (
     config_key,
     dns_label,
+    dns_subdomain,
     environment_name,
     port_name,
     port_number,
@@ -45,6 +46,12 @@ def container_errors(spec: Object, volumes: Collection[str], path: str) -> Fault
         yield from _restart_policy(one, here)
     yield from _host_ports(containers, f"{path}.containers")
     yield from _init_containers(spec, volumes, path, seen)
+    for index, one in enumerate(spec.get("ephemeralContainers") or ()):
+        here = f"{path}.ephemeralContainers[{index}]"
+        yield from _common(one, volumes, here)
+        if one.get("name", "") in seen:
+            yield duplicate(f"{here}.name", one.get("name", ""))
+        seen.add(one.get("name", ""))
 
 
 def _restart_policy(container: Object, path: str) -> Faults:
@@ -166,6 +173,12 @@ _FIELDS = (
 )
 
 
+_KNOWN_FIELDS = (
+    *("metadata.labels", "metadata.annotations", "spec.restartPolicy", "spec.schedulerName"),
+    *("status.phase", "spec.host"),
+)
+
+
 def _field(reference: Object, path: str) -> Faults:
     field = reference.get("fieldPath") or ""
     if not reference.get("apiVersion"):
@@ -176,13 +189,15 @@ def _field(reference: Object, path: str) -> Faults:
     base, bracket, _ = field.partition("[")
     if bracket and base in ("metadata.labels", "metadata.annotations"):
         return
-    if field not in _FIELDS:
+    if field not in _FIELDS and field not in _KNOWN_FIELDS:
+        words = f"error converting fieldPath: field label not supported: {field}"
+        yield invalid(f"{path}.fieldPath", field, words)
+    elif field not in _FIELDS:
         yield not_supported(f"{path}.fieldPath", field, tuple(sorted(_FIELDS)))
 
 
 def _key(reference: Object, path: str) -> Faults:
-    if not reference.get("name"):
-        yield required(f"{path}.name")
+    yield from named(dns_subdomain, reference.get("name") or "", f"{path}.name")
     if not reference.get("key"):
         yield required(f"{path}.key")
     else:
@@ -198,6 +213,8 @@ def _environment_sources(sources: Sequence[Object], path: str) -> Faults:
         for name in given:
             if not one[name].get("name"):
                 yield required(f"{here}.{name}.name")
+            else:
+                yield from named(dns_subdomain, one[name]["name"], f"{here}.{name}.name")
         if not given:
             yield invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
         elif len(given) > 1:

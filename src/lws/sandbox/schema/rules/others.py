@@ -35,7 +35,7 @@ def config_map_rules(obj: Object, old: Object | None) -> Faults:
     for key in sorted(data.keys() & binary.keys()):
         yield invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
     if _size(data) + _decoded_size(binary) > _DATA_BYTES_MAX:
-        yield too_long("", _DATA_BYTES_MAX)
+        yield too_long("[]", _DATA_BYTES_MAX)
     if old is not None:
         yield from _immutable(obj, old, "data", "binaryData")
 
@@ -105,8 +105,14 @@ def node_rules(obj: Object, old: Object | None) -> Faults:
         elif effect not in effects:
             yield not_supported(f"{path}.effect", effect, effects)
         if (key, effect) in seen:
-            shown = {"key": key, "value": taint.get("value"), "effect": effect}
-            yield duplicate(path, {name: one for name, one in shown.items() if one})
+            shown = {
+                "Key": key,
+                "Value": taint.get("value") or "",
+                "Effect": effect,
+                "TimeAdded": taint.get("timeAdded"),
+            }
+            words = "taints must be unique by key and effect pair"
+            yield duplicate(path, shown, words)
         seen.add((key, effect))
     had = old["spec"].get("providerID") if old is not None else None
     if had and obj["spec"].get("providerID") != had:

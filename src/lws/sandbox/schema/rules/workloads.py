@@ -131,8 +131,7 @@ def _selector_and_template(spec: Object) -> Faults:
 def _template(template: Object, wanted: Object | None, claims: list[str]) -> Faults:
     meta = template.get("metadata") or {}
     labels = meta.get("labels") or {}
-    is_empty = not wanted or not (wanted.get("matchLabels") or wanted.get("matchExpressions"))
-    if wanted and not is_empty and not selects(wanted, labels):
+    if wanted is None or not selects(wanted, labels):  # none selects nothing, an empty one all
         yield invalid(
             "spec.template.metadata.labels",
             labels or None,
