@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from dataclasses import replace
 from typing import Any
 
 from harness.kube import Kube
@@ -23,7 +23,7 @@ class PublishedSchemas:
         path = f"apis/{api_version}" if "/" in api_version else f"api/{api_version}"
         self._known = eventually(lambda: _published(kube, path), what=f"schemas of {path}")
         self._api_version = api_version
-        self._named = cache(self._make_named)
+        self._made_already: dict[str, Schema] = {}
 
     def of_kind(self, kind: str) -> Schema:
         """The schema of a kind."""
@@ -34,6 +34,12 @@ class PublishedSchemas:
                 return self._named(name)
         raise LookupError(f"the server publishes no {self._api_version} {kind}")
 
+    def _named(self, name: str) -> Schema:
+        known = self._made_already.get(name)
+        if known is None:
+            known = self._made_already[name] = self._make_named(name)
+        return known
+
     def _make_named(self, name: str) -> Schema:
         if name == _RAW:
             return Schema(is_atomic_map=True)
@@ -41,7 +47,13 @@ class PublishedSchemas:
             return Schema(type="string", format="quantity")
         if name == _INT_OR_STRING:
             return Schema(int_or_string=True)
-        return self._made(self._known[name])
+        raw = self._known[name]
+        properties: dict[str, Schema] = {}
+        made = replace(self._structural({**raw, "properties": {}}), properties=properties)
+        self._made_already[name] = made  # a definition may hold itself
+        for field, each in raw.get("properties", {}).items():
+            properties[field] = self._made(each)
+        return made
 
     def _made(self, raw: Json) -> Schema:
         inner = raw

@@ -59,6 +59,11 @@ class Type:
         """The kind of a form; ANY is tried as the first of object, scalar and list."""
         return self.kinds[0] if form == ANY else form
 
+    @property
+    def schema(self) -> Schema:
+        """What it was made from."""
+        return self._schema
+
     def declares(self, name: str) -> bool:
         """Is it a named field? Other members are owned as a whole, too."""
         return name in self._schema.properties
