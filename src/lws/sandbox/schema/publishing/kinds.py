@@ -21,6 +21,11 @@ class ServedKind:
     subresources: tuple[str, ...] = ()
 
     @property
+    def is_custom(self) -> bool:
+        """Is it a custom resource's?"""
+        return (self.group, self.version, self.kind) not in definition_names()
+
+    @property
     def root(self) -> str:
         """The path of its group and version."""
         return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"

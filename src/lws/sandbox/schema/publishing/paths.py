@@ -15,8 +15,9 @@ _BODIES = (
     "application/apply-patch+yaml",
     "application/json-patch+json",
     "application/merge-patch+json",
-    "application/strategic-merge-patch+json",
 )
+_STRATEGIC = "application/strategic-merge-patch+json"
+"""Not of custom kinds; kubectl looks here before it chooses a patch."""
 _ACTIONS = {"get": "get", "put": "put", "patch": "patch", "delete": "delete", "post": "post"}
 
 
@@ -63,10 +64,11 @@ class _Maker:
             "x-kubernetes-action": action,
             "x-kubernetes-group-version-kind": self._kind.group_version_kind,
         }
+        bodies = _BODIES if self._kind.is_custom else (*_BODIES, _STRATEGIC)
         if verb == "patch" and self._is_v3:
-            made["requestBody"] = {"content": {kind: {} for kind in _BODIES}}
+            made["requestBody"] = {"content": {kind: {} for kind in bodies}}
         elif verb == "patch":
-            made["consumes"] = list(_BODIES)
+            made["consumes"] = list(bodies)
         return made
 
     def _response(self) -> JsonObject:
