@@ -22,7 +22,10 @@ class Case:
 
 
 def changed(obj: Json, **changes: Any) -> Json:
-    """A copy with other values: `spec__containers__0__image="x"`; None removes."""
+    """A copy with other values: `spec__containers__0__image="x"`.
+
+    None removes; the index after the last adds.
+    """
     made = copy.deepcopy(obj)
     for path, value in changes.items():
         *steps, last = [int(one) if one.isdecimal() else one for one in path.split("__")]
@@ -31,6 +34,8 @@ def changed(obj: Json, **changes: Any) -> Json:
             place = place[step] if isinstance(step, int) else place.setdefault(step, {})
         if value is None:
             place.pop(last, None)
+        elif isinstance(place, list) and last == len(place):
+            place.append(value)
         else:
             place[last] = value
     return made

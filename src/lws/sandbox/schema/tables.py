@@ -40,7 +40,7 @@ def descriptions() -> Mapping[str, Mapping[str, str]]:
 
 @cache
 def wire() -> Mapping[str, list[list[str]]]:
-    """By definition: [JSON name, flags, word, Go type, embedding structs] of each field, in Go's order."""
+    """By definition: [name, flags, word, Go type, embedding structs] of each field, in order."""
     return _read("wire.json")
 
 

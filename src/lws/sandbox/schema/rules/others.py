@@ -207,7 +207,7 @@ def _binding(
     for index, subject in enumerate(obj.get("subjects") or ()):
         yield from _subject(subject, f"subjects[{index}]", is_namespaced=is_namespaced)
     if old is not None and role != old["roleRef"]:
-        shown = {"apiGroup": role.get("apiGroup"), "kind": role["kind"], "name": role["name"]}
+        shown = {"APIGroup": role.get("apiGroup"), "Kind": role["kind"], "Name": role["name"]}
         yield invalid("roleRef", shown, "cannot change roleRef")
 
 
