@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from lws.client.resources import Resource
+from lws.sandbox.schema import Schema
 from lws.sandbox.schema.builtin import schema_of
 from lws.sandbox.server.kinds import ALL_VERBS, Kind, ScalePaths, Subresource
 
@@ -246,7 +247,7 @@ def _kind(
         verbs=_UNDELETED_TOGETHER if name == "Namespace" else ALL_VERBS,
         subresources={one.name: one for one in subresources},
         list_kind=f"{name}List",
-        read_schema=partial(schema_of, group, version, name),
+        read_schema=partial(_schema, group, version, name),
         deprecation=_DEPRECATED.get(name, ""),
         stored_as="/events" if name == "Event" else "",
         has_generation=name in _GENERATION,
@@ -257,6 +258,12 @@ def _kind(
     )
 
 
+def _schema(group: str, version: str, name: str) -> Schema:
+    schema = schema_of(group, version, name)
+    assert schema is not None, f"no schema of {name}"
+    return schema
+
+
 def _review(api_version: str, name: str, plural: str, *, namespaced: bool) -> Kind:
     group, _, version = api_version.rpartition("/")
     return Kind(
@@ -264,5 +271,5 @@ def _review(api_version: str, name: str, plural: str, *, namespaced: bool) -> Ki
         singular=name.lower(),
         verbs=_CREATE,
         list_kind=f"{name}List",
-        read_schema=partial(schema_of, group, version, name),
+        read_schema=partial(_schema, group, version, name),
     )

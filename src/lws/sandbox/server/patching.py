@@ -138,9 +138,7 @@ def _require_applicable(operation: Operation, body: Any) -> None:
         raise status.bad_request("metadata is no object")
     if metadata.get("managedFields"):
         raise status.bad_request("metadata.managedFields must be nil")
-    if operation.kind.resource.namespaced:
-        metadata.setdefault("namespace", operation.namespace)
-    writes.require_place(operation, body)
+    writes.require_place(operation, {"metadata": dict(metadata)})
 
 
 def _conflicting(conflict: ApplyConflict) -> ApiStatus:

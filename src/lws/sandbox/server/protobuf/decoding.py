@@ -30,7 +30,7 @@ class Malformed(ValueError):
 
 class _Field(NamedTuple):
     name: str
-    count: str
+    shape: str
     """one, many, map, or inline: its fields are those of the message around it."""
     type: str
 
@@ -78,12 +78,12 @@ def _message(data: memoryview, name: str) -> JsonObject:
         field = fields.get(number)
         if field is None:
             continue
-        if field.count == "map":
+        if field.shape == "map":
             key, item = _entry(value, field.type)
             found.setdefault(field.name, {})[key] = item
-        elif field.count == "many":
+        elif field.shape == "many":
             found.setdefault(field.name, []).append(_value(value, field.type))
-        elif field.count == "inline":
+        elif field.shape == "inline":
             found |= _message(value, field.type)
         else:
             found[field.name] = _value(value, field.type)
