@@ -7,7 +7,8 @@ directives: `$patch: replace | delete` in an object or in an item of such a list
 What surprised us in the real one:
 
 - `$patch: merge` is refused everywhere, although it is documented.
-- An empty `$setElementOrder` list puts the patch's new items in front, last one first.
+- New items go in front of what is there, unless another item of the patch comes before them.
+- An empty `$setElementOrder` list turns the patch's new items round, the last one first.
 - A list of the patch that meets nothing is taken as it is, items with `$patch` left out: duplicates
   stay, and no item needs the merge key.
 - `null` for something that is not there is dropped, also deep inside of what is added.
