@@ -57,6 +57,7 @@ def structural_errors(
 
 def _node(source: Source, path: str, level: int) -> Iterator[FieldError]:
     yield from _type_faults(source, path, level)
+    yield from _extension_faults(source, path)
     yield from _keyword_faults(source, path)
     yield from _list_faults(source, path)
     yield from _rule_faults(source, path)
@@ -88,6 +89,23 @@ def _type_faults(source: Source, path: str, level: int) -> Iterator[FieldError]:
         yield invalid(f"{path}.type", kind, "must be object at the root")
     if kind == "array" and not source.get("items"):
         yield required(f"{path}.items", "must be specified")
+
+
+def _extension_faults(source: Source, path: str) -> Iterator[FieldError]:
+    is_free = bool(source.get("x-kubernetes-preserve-unknown-fields"))
+    is_whole = bool(source.get("x-kubernetes-embedded-resource"))
+    if source.get("x-kubernetes-int-or-string"):
+        words = "must be false if x-kubernetes-int-or-string is true"
+        if is_free:
+            yield invalid(f"{path}.x-kubernetes-preserve-unknown-fields", True, words)
+        if is_whole:
+            yield invalid(f"{path}.x-kubernetes-embedded-resource", True, words)
+    if is_whole and not is_free and not source.get("properties"):
+        words = (
+            "must not be empty if x-kubernetes-embedded-resource is true without"
+            " x-kubernetes-preserve-unknown-fields"
+        )
+        yield required(f"{path}.properties", words)
 
 
 def _keyword_faults(source: Source, path: str) -> Iterator[FieldError]:
@@ -140,9 +158,9 @@ def _key_faults(source: Source, keys: list[str], path: str) -> Iterator[FieldErr
     items = source.get("items") or {}
     fields = items.get("properties") or {}
     here = f"{path}.x-kubernetes-list-map-keys"
-    for index, key in enumerate(keys):
+    for key in keys:
         if key not in fields:
-            yield invalid(f"{here}[{index}]", key, "entries must all be names of item properties")
+            yield invalid(here, keys, "entries must all be names of item properties")
         elif key not in (items.get("required") or []) and "default" not in fields[key]:
             yield required(
                 f"{path}.items.properties[{key}].default",

@@ -11,20 +11,34 @@ Number = int | float
 def number_faults(value: Number, schema: Schema, *, path: str, name: str) -> list[FieldError]:
     """Range of the format, multiple, minimum, maximum."""
     faults = _range_faults(value, schema, path)
-    if schema.multiple_of is not None and not _is_multiple(value, schema.multiple_of):
-        message = f"{path} in body should be a multiple of {_shown(schema.multiple_of)}"
-        faults.append(invalid(name, value, message))
-    if schema.minimum is not None and _is_below(value, schema.minimum, schema.exclusive_minimum):
+    faults += _multiple_faults(value, schema.multiple_of, path=path, name=name)
+    low, high = _as(value, schema.minimum), _as(value, schema.maximum)
+    if low is not None and _is_below(value, low, schema.exclusive_minimum):
         word = "greater than" if schema.exclusive_minimum else "greater than or equal to"
-        faults.append(
-            invalid(name, value, f"{path} in body should be {word} {_shown(schema.minimum)}")
-        )
-    if schema.maximum is not None and _is_below(schema.maximum, value, schema.exclusive_maximum):
+        faults.append(invalid(name, value, f"{path} in body should be {word} {_shown(low)}"))
+    if high is not None and _is_below(high, value, schema.exclusive_maximum):
         word = "less than" if schema.exclusive_maximum else "less than or equal to"
-        faults.append(
-            invalid(name, value, f"{path} in body should be {word} {_shown(schema.maximum)}")
-        )
+        faults.append(invalid(name, value, f"{path} in body should be {word} {_shown(high)}"))
     return faults
+
+
+def _as(value: Number, limit: Number | None) -> Number | None:
+    """The limit in the value's own type: an integer is compared with the limit's whole part."""
+    return int(limit) if limit is not None and isinstance(value, int) else limit
+
+
+def _multiple_faults(
+    value: Number, declared: Number | None, *, path: str, name: str
+) -> list[FieldError]:
+    factor = _as(value, declared)
+    if factor is None:
+        return []
+    if factor <= 0:
+        words = f"factor MultipleOf declared for {path} must be positive: {_shown(factor)}"
+        return [invalid(name, factor, words)]
+    if _is_multiple(value, factor):
+        return []
+    return [invalid(name, value, f"{path} in body should be a multiple of {_shown(factor)}")]
 
 
 def _is_below(value: Number, limit: Number, is_exclusive: bool) -> bool:
@@ -44,10 +58,12 @@ _BITS = {"int32": 31, "int64": 63}
 
 
 def _range_faults(value: Number, schema: Schema, path: str) -> list[FieldError]:
-    bits = _BITS.get(schema.format)
-    if schema.type != "integer" or schema.int_or_string or bits is None:
+    if schema.type != "integer" or schema.int_or_string:
         return []
-    if -(2**bits) <= value < 2**bits:
+    bits = _BITS.get(schema.format, 63)
+    is_whole = isinstance(value, int) or value.is_integer()
+    if is_whole and -(2**bits) <= value < 2**bits:
         return []
-    message = f"Checked value must be of type integer with format {schema.format} in {path}"
+    form = f"with format {schema.format}" if schema.format in _BITS else "(default format)"
+    message = f"Checked value must be of type integer {form} in {path}"
     return [invalid("<nil>", "", message)]

@@ -1,5 +1,6 @@
 """Rules in CEL (`x-kubernetes-validations`) on an object and on its change."""
 
+import logging
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -155,7 +156,14 @@ def _reason(error: Exception) -> str:
         return f"no such key: {error.args[0]}"
     if isinstance(error, ZeroDivisionError):
         return "division by zero"
-    return str(error)
+    wrapped = _WRAPPED.search(str(error))
+    return wrapped[1] if wrapped else str(error)
+
+
+# How the package tells that a function of ours raised.
+_WRAPPED = re.compile(
+    r"Python function call failed: \w+: (.*)\. Check function arguments", re.DOTALL
+)
 
 
 def compile_fault(expression: str) -> str:
@@ -184,6 +192,12 @@ def _compiled(expression: str) -> _Compiled:
     return _Compiled(run, "oldSelf" in program.variables())
 
 
+def evaluated(expression: str, names: dict[str, Json]) -> Json:
+    """What an expression says of these names; ValueError, or another Exception of CEL's, if it
+    cannot be compiled or fails, UnsupportedError if we cannot evaluate it."""
+    return _compiled(expression).run(names)
+
+
 def _require_known(expression: str, functions: list[str]) -> None:
     for name in functions:
         is_operator = not name[0].isalpha()
@@ -202,4 +216,6 @@ def _cel() -> Any:
             "rules in CEL without the package common-expression-language"
             " (install lws with the extra sandbox)"
         ) from error
+    # A function that refuses its argument is an answer, not a warning.
+    logging.getLogger("cel").setLevel(logging.CRITICAL)
     return cel

@@ -5,7 +5,7 @@ from typing import Any
 
 from lws.sandbox.schema.custom.reading import has_default
 from lws.sandbox.schema.definitions import schema_named
-from lws.sandbox.schema.errors import DecodeError
+from lws.sandbox.schema.errors import DecodeError, invalid
 from lws.sandbox.schema.model import Schema
 from lws.sandbox.schema.tables import OBJECT_META
 from lws.sandbox.schema.unknown import unknown_fields
@@ -20,8 +20,8 @@ _OWN = ("apiVersion", "kind", "metadata")
 def prune(obj: JsonObject, schema: Schema) -> tuple[JsonObject, list[str]]:
     """The object without fields that the kind does not have, and their paths, sorted.
 
-    Metadata, the root's and that of embedded resources, is held to its Go types: DecodeError if
-    the root's do not fit; what does not fit in an embedded one is for validation to say.
+    Metadata, the root's and that of embedded resources, is held to its Go types; DecodeError if it
+    does not fit.
     """
     dropped: list[str] = []
     pruned = _pruned(obj, schema, "", dropped)
@@ -67,22 +67,20 @@ def _pruned_object(value: JsonObject, schema: Schema, path: str, dropped: list[s
 
 
 def _own(name: str, value: Json, *, path: str, dropped: list[str]) -> Json:
+    here = f"{path}.{name}" if path else name
     if name != "metadata":
+        if path and not isinstance(value, str):
+            fault = invalid(here, value, "must be a string")
+            raise DecodeError(f"{here}: {fault.message}")
         return value
-    return _metadata(value, path, dropped)
-
-
-def _metadata(value: Json, path: str, dropped: list[str]) -> Json:
-    place = Place(go_type="v1.ObjectMeta")
     try:
         if not isinstance(value, dict):
-            raise place.problem(value)
+            raise Place(go_type="v1.ObjectMeta").problem(value)
         made = decoded_part(OBJECT_META, value)
-    except DecodeError:
-        if path:
-            return value
-        raise
-    here = f"{path}.metadata" if path else "metadata"
+    except DecodeError as error:
+        if not path:
+            raise
+        raise DecodeError(f"{here}: {invalid(here, value, str(error)).message}") from error
     dropped.extend(f"{here}.{one}" for one in unknown_fields(value, schema_named(OBJECT_META)))
     return made
 

@@ -91,7 +91,13 @@ def _type_fault(
     is_wider = found == "integer" and "number" in types
     if found in types or is_whole or is_wider:
         return None
+    if found not in ("string", "array", "null") and schema.format in _TYPED_FORMATS:
+        return _type_error(path, schema.format, _GO_FORMATS.get(found, ""))
     return _type_error(path, ",".join(types), found)
+
+
+_TYPED_FORMATS = frozenset(("int32", "int64", "float", "double", *FORMATS))
+_GO_FORMATS = {"integer": "int64", "number": "float64"}
 
 
 def _type_error(path: str, wanted: str, found: str) -> FieldError:
