@@ -143,7 +143,7 @@ def test_what_is_always_there_is_not_owned_by_who_creates_a_built_in_kind() -> N
     schema = Schema(type="object", properties={**WIDGET.properties, "spec": SPEC})
     obj = {
         "apiVersion": "v1",
-        "kind": "ReplicationController",
+        "kind": "Namespace",
         "metadata": {},
         "spec": {"text": ""},
     }
