@@ -48,17 +48,17 @@ def is_served(kube: Kube) -> bool:
     return True
 
 
-@pytest.mark.parametrize("case", custom.cases(), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", list(custom.cases()), ids=lambda case: case.name)
 def test_an_object_is_judged_and_shaped_alike(case: Case, things: Kube) -> None:
     assert ours(case.obj) == theirs(case.obj, things)
 
 
-@pytest.mark.parametrize(("name", "before", "after"), custom.changes())
+@pytest.mark.parametrize(("name", "before", "after"), list(custom.changes()))
 def test_a_change_is_judged_alike(name: str, before: Json, after: Json, things: Kube) -> None:
     assert ours_changed(before, after) == theirs_changed(before, after, things), name
 
 
-@pytest.mark.parametrize(("name", "schema"), custom.bad_schemas())
+@pytest.mark.parametrize(("name", "schema"), list(custom.bad_schemas()))
 def test_a_bad_schema_is_refused_alike(name: str, schema: Json, quiet_kube: Kube) -> None:
     assert ours_of_schema(schema) == theirs_of_schema(schema, quiet_kube), name
 

@@ -13,7 +13,7 @@ from tests.conformance.schema.updates import Update, updates
 pytestmark = pytest.mark.real
 
 
-@pytest.mark.parametrize("update", updates(), ids=lambda update: update.name)
+@pytest.mark.parametrize("update", list(updates()), ids=lambda update: update.name)
 def test_an_update_is_judged_alike(update: Update, quiet_kube: Kube, quiet_namespace: str) -> None:
     before, real = theirs(update, quiet_kube, quiet_namespace)
     assert ours(update, before) == real
