@@ -1,7 +1,11 @@
 """matchConditions: what a webhook says, in CEL, about the writes that it wants to see."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from lws.sandbox.schema.custom.cel_values import cel_value
+from lws.sandbox.schema.custom.rules import evaluated
+from lws.sandbox.schema.errors import UnsupportedError
 from lws.sandbox.server import status
 from lws.sandbox.server.admission.matching import Hook
 from lws.sandbox.server.operations import Operation
@@ -12,8 +16,58 @@ JsonObject = dict[str, Any]
 def conditions_hold(
     hook: Hook, operation: Operation, obj: JsonObject | None, old: JsonObject | None
 ) -> bool:
-    """Do all conditions of the webhook hold?"""
-    del operation, obj, old
-    if not hook.spec.get("matchConditions"):
+    """Do all conditions of the webhook hold? One that is false outweighs one that fails.
+
+    A failure is a refusal, or a no if the webhook's failurePolicy is Ignore.
+    """
+    conditions = hook.spec.get("matchConditions") or ()
+    if not conditions:
         return True
-    raise status.not_implemented("matchConditions of webhooks")
+    names = _names(operation, obj, old)
+    failures: list[str] = []
+    for condition in conditions:
+        try:
+            if evaluated(condition["expression"], names) is not True:
+                return False
+        except UnsupportedError as error:
+            raise status.not_implemented(error.what) from error
+        except Exception as error:  # noqa: BLE001 - whatever the evaluation of a user's text raises
+            failures.append(f"expression '{condition['expression']}' resulted in error: {error}")
+    if failures and not hook.ignores_failures:
+        raise _failed(hook, operation, failures)
+    return not failures
+
+
+def _failed(hook: Hook, operation: Operation, failures: list[str]) -> status.ApiStatus:
+    subject = operation.kind.subject(operation.name)
+    return status.forbidden(
+        subject, f"failed to evaluate matchConditions of webhook {hook.name}: {'; '.join(failures)}"
+    )
+
+
+def _names(operation: Operation, obj: JsonObject | None, old: JsonObject | None) -> dict[str, Any]:
+    schema = operation.kind.schema
+    return {
+        "object": None if obj is None else cel_value(obj, schema),
+        "oldObject": None if old is None else cel_value(old, schema),
+        "request": _request(operation),
+    }
+
+
+def _request(operation: Operation) -> Mapping[str, Any]:
+    resource, caller = operation.kind.resource, operation.caller
+    kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
+    where = {"group": resource.group, "version": resource.version, "resource": resource.plural}
+    return {
+        "kind": kind,
+        "resource": where,
+        "subResource": operation.subresource,
+        "requestKind": kind,
+        "requestResource": where,
+        "requestSubResource": operation.subresource,
+        "name": operation.name,
+        "namespace": operation.namespace,
+        "operation": operation.verb,
+        "userInfo": {"username": caller.user, "groups": list(caller.groups)},
+        "dryRun": caller.dry_run,
+    }
