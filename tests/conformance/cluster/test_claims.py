@@ -119,15 +119,22 @@ def test_a_pod_waits_for_a_claim_that_is_missing(world: World) -> None:
     made["spec"]["template"]["spec"]["volumes"] = [volume]
     world.create(made)
     world.until(lambda: _message(world, "web-0"), what="the scheduler says why")
-    total = len(world.nodes)
-    none = f"0/{total} nodes are available"
     assert _message(world, "web-0") == (
-        f'{none}: persistentvolumeclaim "none" not found. no new claims to deallocate,'
-        f" preemption: {none}: {total} Preemption is not helpful for scheduling."
+        '0/8 nodes are available: persistentvolumeclaim "none" not found. not found'
     )
     claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", **claim_template("none")}
     world.create(claim)
     world.ready(1)
+
+
+def test_a_pod_waits_for_a_claim_that_nobody_can_bind(world: World) -> None:
+    made = with_claims(replicas=1)
+    made["spec"]["volumeClaimTemplates"][0]["spec"]["storageClassName"] = "none"
+    world.create(made)
+    world.until(lambda: _message(world, "web-0"), what="the scheduler says why")
+    assert _message(world, "web-0") == (
+        "0/8 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"
+    )
 
 
 def _owners(world: World, name: str) -> list[tuple[str, str]]:

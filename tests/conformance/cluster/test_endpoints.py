@@ -85,7 +85,7 @@ def test_not_ready_addresses_are_published_if_it_says_so(world: World) -> None:
     world.create(service(publishNotReadyAddresses=True))
     world.create(with_pod_annotations(stateful_set(replicas=1), unready="yes"))
     world.until(lambda: _endpoints(world), what="an endpoint")
-    conditions = {"ready": True, "serving": True, "terminating": False}
+    conditions = {"ready": True, "serving": False, "terminating": False}
     assert _endpoints(world)["web-0"]["conditions"] == conditions
 
 

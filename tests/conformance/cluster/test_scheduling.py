@@ -38,6 +38,37 @@ def test_too_much_is_asked_of_every_node(world: World) -> None:
     )
 
 
+def test_the_condition_of_a_pod_that_has_no_place(world: World) -> None:
+    world.create(needing("big", gpu="10001"))
+    message = _why(world, "big")
+    (condition,) = world.get("pods", "big")["status"]["conditions"]
+    assert condition.pop("lastTransitionTime").endswith("Z")
+    assert condition == {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": message,
+        "observedGeneration": 1,
+        "lastProbeTime": None,
+    }
+
+
+def test_the_condition_of_a_pod_that_has_its_place(world: World) -> None:
+    made = pod("one")
+    made["metadata"]["annotations"] = {"test.lws/hold": "yes"}
+    world.create(made)
+    _node(world, "one")
+    world.settle()
+    (condition,) = world.get("pods", "one")["status"]["conditions"]
+    assert condition.pop("lastTransitionTime").endswith("Z")
+    assert condition == {
+        "type": "PodScheduled",
+        "status": "True",
+        "observedGeneration": 1,
+        "lastProbeTime": None,
+    }
+
+
 def test_two_resources_are_short(world: World) -> None:
     world.create(needing("big", gpu="10001", cpu="10001", memory="101Ti"))
     none = "0/8 nodes are available"

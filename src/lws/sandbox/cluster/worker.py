@@ -28,6 +28,7 @@ class Worker(Generic[Key]):
     def __init__(
         self, clock: Clock, handle: Callable[[Key], Awaitable[None]], *, parallel: int = 10
     ) -> None:
+        self._clock = clock
         self._handle = handle
         self._parallel = parallel
         self._timers = Timers(clock)
@@ -80,6 +81,7 @@ class Worker(Generic[Key]):
             if key in self._waiting:
                 self._due.append(key)
                 self._news.set()
+            await self._clock.sleep(0)  # a handler may have had nothing to wait for
 
     async def _try(self, key: Key) -> None:
         try:

@@ -54,7 +54,7 @@ def endpoint_of(service: JsonObject, pod: JsonObject, node: JsonObject | None) -
         "addresses": [address],
         "conditions": {
             "ready": publishes or (ready and not terminating),
-            "serving": publishes or ready,
+            "serving": ready,
             "terminating": terminating,
         },
         "targetRef": {

@@ -19,7 +19,6 @@ from lws.sandbox.cluster.objects import (
     name_of,
     namespace_of,
     phase_of,
-    status_of,
     uid_of,
     with_conditions,
 )
@@ -87,8 +86,10 @@ class Scheduler:
                 await self._news.wait()
             _, _, uid = heapq.heappop(self._due)
             waiting = self._waiting.get(uid)
-            if waiting is not None and not self._world.is_placed(uid):
+            is_due = waiting is not None and not waiting.causes
+            if waiting is not None and is_due and not self._world.is_placed(uid):
                 await self._schedule(waiting)
+            await self._clock.sleep(0)
 
     # What is due
 
@@ -251,9 +252,8 @@ class Scheduler:
                 problem = "pod has unbound immediate PersistentVolumeClaims"
             else:
                 continue
-            none = f"0/{total} nodes are available"
-            words = f"{none}: {problem}. no new claims to deallocate, preemption: {none}"
-            words = f"{words}: {total} Preemption is not helpful for scheduling."
+            # preemption has not even begun, and says so in its own way
+            words = f"0/{total} nodes are available: {problem}. not found"
             return Unplaced(words, frozenset(("claims",)))
         return None
 
@@ -299,28 +299,31 @@ class Scheduler:
             self._pod_changed(None, present)
 
     async def _refuse(self, waiting: _Waiting, problem: Unplaced) -> None:
+        """Write down why; it is tried again when one of the causes changes."""
         waiting.causes = problem.causes
-        pod = self._pods.get(namespace_of(waiting.pod), name_of(waiting.pod)) or waiting.pod
-        if uid_of(pod) != waiting.needs.uid:
-            return
-        self._recorder.warning(SOURCE, pod, "FailedScheduling", problem.message)
-        entry = condition(self._clock, "PodScheduled", "False", "Unschedulable", problem.message)
-        entry["lastProbeTime"] = None
-        if status_of(pod).get("observedGeneration") is not None:
-            entry["observedGeneration"] = pod["metadata"].get("generation")
-        present = condition_of(pod, "PodScheduled") or {}
-        if present.get("message") == problem.message and present.get("status") == "False":
-            return
         try:
-            await self._api.update(
-                PODS,
-                with_conditions(pod, entry),
-                namespace=namespace_of(pod),
-                subresource="status",
-                caller=SCHEDULER,
-            )
+            await self._write_refusal(waiting, problem)
         except ApiStatus as refusal:
             if refusal.code not in (404, 409):
                 raise
-            if refusal.code == 409 and waiting.needs.uid in self._waiting:
-                self._push(waiting)
+            if refusal.code == 409:
+                self._timers.after(_RETRY_SECONDS, lambda: self._wake(*problem.causes))
+
+    async def _write_refusal(self, waiting: _Waiting, problem: Unplaced) -> None:
+        space, name = namespace_of(waiting.pod), name_of(waiting.pod)
+        pod = self._api.get(PODS, name=name, namespace=space)
+        if uid_of(pod) != waiting.needs.uid:
+            return
+        self._recorder.warning(SOURCE, pod, "FailedScheduling", problem.message)
+        present = condition_of(pod, "PodScheduled") or {}
+        if present.get("message") == problem.message and present.get("status") == "False":
+            return
+        entry = condition(self._clock, "PodScheduled", "False", "Unschedulable", problem.message)
+        updated = await self._api.update(
+            PODS,
+            with_conditions(pod, {**entry, "lastProbeTime": None}),
+            namespace=space,
+            subresource="status",
+            caller=SCHEDULER,
+        )
+        await self._pods.seen(updated)
