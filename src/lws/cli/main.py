@@ -5,6 +5,7 @@ import click
 import lws
 from lws.cli.plan import plan
 from lws.cli.run import run
+from lws.cli.up import down, up
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -15,3 +16,5 @@ def main() -> None:
 
 main.add_command(run)
 main.add_command(plan)
+main.add_command(up)
+main.add_command(down)

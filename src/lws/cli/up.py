@@ -1,0 +1,133 @@
+"""`lws up` and `lws down`: a cluster on this machine, in memory."""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import yaml
+
+from lws.base.errors import InvalidInput
+from lws.cli.problems import EXIT_USAGE, tell
+
+if TYPE_CHECKING:
+    from lws.manager.up import LocalControlPlane
+    from lws.runtime.process import Process
+
+DOWN_SECONDS = 10.0
+
+
+def _state_folder() -> Path:
+    """Where the running sandbox is written down."""
+    home = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(home) / "lws"
+
+
+@click.command("up", context_settings={"max_content_width": 100})
+@click.option("--nodes", type=click.IntRange(1, 10_000), default=8, show_default=True)
+@click.option(
+    "--topology", default="zone=2", show_default=True, help="Node labels and their domains."
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0: any that is free.")
+@click.option("--data", metavar="FILE", help="Keep the state in this file.")
+@click.option("--apply", "apply_files", multiple=True, metavar="FILE", help="Manifests to apply.")
+@click.option("--kubeconfig", metavar="FILE", help="Where to write it; else in the state folder.")
+@click.option("--ready-after", type=float, default=1.0, show_default=True, help="Seconds of a pod.")
+@click.option("--max-unavailable-gate", is_flag=True, help="StatefulSets take several at a time.")
+@click.option("--log-level", default="error", show_default=True, metavar="LEVEL")
+@click.option("--view/--no-view", default=True, help="Show the groups as they change.")
+def up(
+    *,
+    topology: str,
+    data: str | None,
+    apply_files: tuple[str, ...],
+    kubeconfig: str | None,
+    log_level: str,
+    view: bool,
+    **more: Any,
+) -> None:
+    """Run an API server, a cluster and the operator on this machine, in memory.
+
+    The real kubectl works on it. Ctrl-C, or `lws down`, stops it.
+    """
+    try:
+        manifests = [document for file in apply_files for document in _manifests(file)]
+        from lws.manager.up.options import UpOptions, topology_of
+        from lws.manager.up.run import run_up  # loads the sandbox only when it is wanted
+
+        options = UpOptions(
+            topology=topology_of(topology), data=None if data is None else Path(data), **more
+        )
+        target = Path(kubeconfig) if kubeconfig else _state_folder() / "kubeconfig"
+        code = run_up(
+            options,
+            kubeconfig=target,
+            manifests=manifests,
+            log_level=log_level,
+            show=lambda plane, process: _show(plane, process, target=target, view=view),
+        )
+    except InvalidInput as error:
+        tell(str(error))
+        code = EXIT_USAGE
+    finally:
+        (_state_folder() / "running.json").unlink(missing_ok=True)
+    sys.exit(code)
+
+
+def _show(plane: "LocalControlPlane", process: "Process", *, target: Path, view: bool) -> None:
+    """What to type next, then the groups as they change."""
+    from lws.cli.view import watch_groups
+
+    state = _state_folder()
+    state.mkdir(parents=True, exist_ok=True)
+    written = {"pid": os.getpid(), "url": plane.url, "kubeconfig": str(target.absolute())}
+    (state / "running.json").write_text(json.dumps(written), encoding="utf-8")
+    click.echo(f"The API server is at {plane.url}, the operator runs. In another terminal:")
+    click.echo(f"  export KUBECONFIG={target.absolute()}")
+    click.echo("  kubectl apply -f examples/vllm/leaderworkerset.yaml")
+    click.echo("  kubectl get lws,pods -w")
+    click.echo("Ctrl-C, or lws down, stops it")
+    if view:
+        process.spawn("view", watch_groups(plane))
+
+
+def _manifests(file: str) -> list[dict[str, Any]]:
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        documents = [one for one in yaml.safe_load_all(text) if one is not None]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(field=f"--apply {file}", message=f"cannot be read: {error}") from error
+    except yaml.YAMLError as error:
+        message = "is not YAML: " + " ".join(str(error).split())
+        raise InvalidInput(field=f"--apply {file}", message=message) from error
+    for document in documents:
+        named = isinstance(document, dict) and isinstance(document.get("metadata"), dict)
+        if not named or not document["metadata"].get("name"):
+            raise InvalidInput(field=f"--apply {file}", message="holds something without a name")
+    return documents
+
+
+@click.command("down")
+def down() -> None:
+    """Stop the sandbox that `lws up` runs."""
+    file = _state_folder() / "running.json"
+    try:
+        pid = int(json.loads(file.read_text(encoding="utf-8"))["pid"])
+        os.kill(pid, signal.SIGTERM)
+    except (OSError, ValueError, KeyError):
+        file.unlink(missing_ok=True)
+        tell("no sandbox is running", hint="start one with: lws up")
+        sys.exit(1)
+    until = time.monotonic() + DOWN_SECONDS
+    while time.monotonic() < until:
+        if not file.exists():
+            click.echo("stopped")
+            return
+        time.sleep(0.05)
+    tell(f"process {pid} has not stopped within {DOWN_SECONDS:.0f} s")
+    sys.exit(1)
