@@ -1,10 +1,10 @@
 """`lws up` and `lws down`: a cluster on this machine, in memory."""
 
+import asyncio
 import json
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import yaml
 
 from lws.base.errors import InvalidInput
 from lws.cli.problems import EXIT_USAGE, tell
+from lws.runtime.clock import RealClock
 
 if TYPE_CHECKING:
     from lws.manager.up import LocalControlPlane
@@ -123,11 +124,19 @@ def down() -> None:
         file.unlink(missing_ok=True)
         tell("no sandbox is running", hint="start one with: lws up")
         sys.exit(1)
-    until = time.monotonic() + DOWN_SECONDS
-    while time.monotonic() < until:
-        if not file.exists():
-            click.echo("stopped")
-            return
-        time.sleep(0.05)
+    if asyncio.run(_is_gone(file)):
+        click.echo("stopped")
+        return
     tell(f"process {pid} has not stopped within {DOWN_SECONDS:.0f} s")
     sys.exit(1)
+
+
+async def _is_gone(file: Path) -> bool:
+    """Whether the sandbox takes its file away in time."""
+    clock = RealClock()
+    until = clock.monotonic() + DOWN_SECONDS
+    while await asyncio.to_thread(file.exists):
+        if clock.monotonic() > until:
+            return False
+        await clock.sleep(0.05)
+    return True
