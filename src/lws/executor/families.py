@@ -172,6 +172,7 @@ class Families:
         for index, group in family.groups.items():
             group.membership = members.after_policy(group.membership, scope=scope)
             self._look(GroupKey(*key, index))
+            self._wake_group(GroupKey(*key, index))
 
     def _on_pod(self, change: Change[Pod]) -> None:
         pod = change.new or change.old

@@ -6,6 +6,7 @@ import pytest
 
 from harness import kwok, pods
 from harness.nodes import node, remove_node
+from harness.waiting import eventually
 from tests.integration.leaderworkerset.groups import (
     annotated,
     fail,
@@ -87,8 +88,9 @@ def test_a_restart_in_a_pod_that_is_pending_still_counts(world: World) -> None:
     first = uids(world)["sample-0"]
     pods.fail_container(world.kube, world.namespace, _WORKER, container="setup", restarted=False)
     world.until(lambda: uids(world).get("sample-0", first) != first, what="it is recreated")
-    world.rest()
-    assert recreations(world) == 1
+    world.until(lambda: len(uids(world)) == 3, what="its workers wait again")
+    eventually(lambda: world.rest() is None, what="nothing more is done")
+    assert [row["count"] for row in restarts(world)] == [1]
 
 
 def test_several_members_that_fail_together_are_one_recreation(world: World) -> None:

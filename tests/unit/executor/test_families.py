@@ -94,3 +94,8 @@ def test_a_service_of_another_name_wakes_its_set_only(world: World) -> None:
     world.put(world.caches.services, a_service("other-0", owner="somebody"))
     assert world.woken == [SET]
     assert world.foreign() == ()
+
+
+def test_a_switch_of_the_policy_wakes_every_group(world: World) -> None:
+    world.put(world.caches.sets, a_set(policy="None", metadata={"resourceVersion": "2"}))
+    assert {SET, GROUP} <= set(world.woken)

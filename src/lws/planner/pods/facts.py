@@ -40,7 +40,7 @@ def group_facts(snapshot: GroupSnapshot) -> GroupFacts:
         ready_since=since if ready else None,
         unready_since=None if ready else since,
         keys=_keys(pods, worker_key),
-        loss=_counted_loss(snapshot, leader),
+        loss=counted_loss(snapshot, leader),
         foreign=_foreign(snapshot, leader, size),
     )
 
@@ -120,7 +120,7 @@ def _latest_transition(pods: tuple[Pod, ...]) -> float | None:
     return lenient_time(latest)
 
 
-def _counted_loss(snapshot: GroupSnapshot, leader: Pod) -> Loss | None:
+def counted_loss(snapshot: GroupSnapshot, leader: Pod) -> Loss | None:
     """The first loss that recreates the group; None while it is on its way out anyway."""
     losses = snapshot.membership.losses
     if not losses or leader.metadata.deletion_timestamp is not None:

@@ -12,7 +12,7 @@ from lws.api.leaderworkerset import StartupPolicy
 from lws.planner.actions import Action, Create, Document, MergePatch
 from lws.planner.meaning import differing_fields
 from lws.planner.pods import events
-from lws.planner.pods.facts import is_leader_ready
+from lws.planner.pods.facts import counted_loss, is_leader_ready
 from lws.planner.pods.gang import Gang, plan_pod_group
 from lws.planner.pods.ownership import Owned, ownership
 from lws.planner.pods.placement import placement
@@ -53,7 +53,7 @@ def _plan_workers(snapshot: GroupSnapshot, leader: Pod, differing: Differing) ->
         return ()
     statefulset = snapshot.statefulset
     if statefulset is None:
-        return _plan_creation(snapshot, leader)
+        return () if _is_lost(snapshot, leader) else _plan_creation(snapshot, leader)
     match ownership(statefulset.metadata, leader=leader):
         case Owned.LEAVING:
             return ()
@@ -64,6 +64,13 @@ def _plan_workers(snapshot: GroupSnapshot, leader: Pod, differing: Differing) ->
                 *_put_back_replicas(snapshot, leader, statefulset),
                 *_template_warning(snapshot, leader, statefulset, differing),
             )
+
+
+def _is_lost(snapshot: GroupSnapshot, leader: Pod) -> bool:
+    """Whether this leader had its workers and the group waits to be recreated: now, after a
+    backoff, or never. Workers that are made meanwhile would only be made once more."""
+    had_workers = leader.metadata.uid in snapshot.membership.statefulsets.values()
+    return had_workers and counted_loss(snapshot, leader) is not None
 
 
 def _plan_creation(snapshot: GroupSnapshot, leader: Pod) -> tuple[Action, ...]:

@@ -1,5 +1,6 @@
 """What a pass over one group does: pods.md section 2, "Leader pods, not being deleted"."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from lws.api.kinds import Kind
 from lws.planner.actions import Create, Emit, EventType, MergePatch, WakeAfter
 from lws.planner.pods.group import plan_group
+from lws.planner.pods.membership import after_statefulset
 from lws.planner.pods.snapshot import LeaderNode
 from tests.unit.planner.pods.worlds import (
     KEY,
@@ -63,6 +65,18 @@ def test_the_worker_statefulset_is_made_and_told_of() -> None:
     assert (create.event.type, create.event.reason) == (EventType.NORMAL, "GroupsProgressing")
     assert create.event.note == "Created worker statefulset for leader pod lws-0"
     assert (create.failure.type, create.failure.reason) == (EventType.WARNING, "FailedCreate")
+
+
+@pytest.mark.parametrize(
+    ("policy", "made"), [("RecreateGroupOnPodRestart", 0), ("None", 1)], ids=["doomed", "kept"]
+)
+def test_workers_that_were_taken_away_are_made_again_only_if_their_leader_stays(
+    policy: str, made: int
+) -> None:
+    whole = a_group(lws=a_set(policy=policy))
+    lost = after_statefulset(whole.membership, old=whole.statefulset, new=None)
+    group = replace(whole, statefulset=None, workers=(), membership=lost)
+    assert len(plan_group(group)) == made
 
 
 def test_the_worker_statefulset_carries_the_sets_labels_under_our_own() -> None:
