@@ -11,6 +11,7 @@ from lws.base.clock import Clock
 from lws.client.resources import NODES, PODS
 from lws.sandbox.cluster.cache import Caches
 from lws.sandbox.cluster.context import STORAGE_CLASSES, Context
+from lws.sandbox.cluster.disruption import DisruptionController
 from lws.sandbox.cluster.endpoints.controller import EndpointSliceController
 from lws.sandbox.cluster.events import Recorder
 from lws.sandbox.cluster.garbage.collector import GarbageCollector
@@ -112,6 +113,7 @@ class Cluster:
             GarbageCollector(context),
             EndpointSliceController(context),
             VolumeController(context),
+            DisruptionController(context),
             Scheduler(context, options),
             self._kubelets,
             self._heartbeats,
