@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Final
 
 Rule = Callable[[str], Sequence[str]]
 
+_remembered = lru_cache(maxsize=4096)  # the same few names, for thousands of pods
 LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 SUBDOMAIN: Final = rf"{LABEL}(\.{LABEL})*"
 _LABEL_1035 = "[a-z]([-a-z0-9]*[a-z0-9])?"
@@ -42,6 +44,7 @@ def _matches(pattern: str, text: str) -> bool:
     return re.fullmatch(pattern, text, re.ASCII) is not None
 
 
+@_remembered
 def dns_label(text: str) -> list[str]:
     """RFC 1123 label: names of namespaces, containers, pods' hostnames."""
     faults = [longer_than(63)] if len(text.encode()) > 63 else []
@@ -53,6 +56,7 @@ def dns_label(text: str) -> list[str]:
     return faults
 
 
+@_remembered
 def dns_subdomain(text: str) -> list[str]:
     """RFC 1123 subdomain: names of most objects."""
     faults = [longer_than(253)] if len(text.encode()) > 253 else []
@@ -62,6 +66,7 @@ def dns_subdomain(text: str) -> list[str]:
     return faults
 
 
+@_remembered
 def dns_1035_label(text: str) -> list[str]:
     """RFC 1035 label: begins with a letter."""
     faults = [longer_than(63)] if len(text.encode()) > 63 else []
@@ -74,6 +79,7 @@ def dns_1035_label(text: str) -> list[str]:
     return faults
 
 
+@_remembered
 def qualified_name(text: str) -> list[str]:
     """A label's or annotation's key: `prefix/name`."""
     prefix, slash, name = text.rpartition("/")
@@ -99,6 +105,7 @@ def qualified_name(text: str) -> list[str]:
     return faults
 
 
+@_remembered
 def label_value(text: str) -> list[str]:
     """A label's value."""
     faults = [longer_than(63, "bytes")] if len(text.encode()) > 63 else []
@@ -128,6 +135,7 @@ def _directory(text: str) -> list[str]:
     return ["must not start with '..'"] if text.startswith("..") else []
 
 
+@_remembered
 def environment_name(text: str) -> list[str]:
     """The name of an environment variable: printable ASCII but `=`."""
     if not text:
@@ -146,6 +154,7 @@ def port_number(number: int) -> list[str]:
     return [] if 1 <= number <= 65535 else [outside(1, 65535)]
 
 
+@_remembered
 def port_name(text: str) -> list[str]:
     """An IANA service name."""
     faults = [longer_than(15)] if len(text) > 15 else []

@@ -20,7 +20,9 @@ __all__ = ["ServedKind", "openapi_v2", "openapi_v3", "openapi_v3_index"]
 
 _INFO = {"title": "Kubernetes", "version": "v1.36.3"}
 _V2, _V3 = "#/definitions/", "#/components/schemas/"
-_SHARED = (OBJECT_META, f"{META}.ListMeta", f"{META}.DeleteOptions", f"{META}.Status")
+_KINDS = "x-kubernetes-group-version-kind"
+_DELETE_OPTIONS = f"{META}.DeleteOptions"
+_SHARED = (OBJECT_META, f"{META}.ListMeta", _DELETE_OPTIONS, f"{META}.Status")
 
 
 def openapi_v2(served: Sequence[ServedKind], crds: Definitions = ()) -> JsonObject:
@@ -35,6 +37,8 @@ def openapi_v3(
     """One group and version; of `served` and `crds` only what is of it is taken."""
     mine = [one for one in served if (one.group, one.version) == (group, version)]
     schemas, paths = _parts(mine, crds, prefix=_V3, is_v3=True)
+    options = schemas[_DELETE_OPTIONS]
+    options[_KINDS] = [one for one in options[_KINDS] if _is_of(one, group, version)]
     return {
         "openapi": "3.0.0",
         "info": _INFO,
@@ -56,6 +60,11 @@ def openapi_v3_index(served: Sequence[ServedKind], crds: Definitions = ()) -> Js
         name = root.removeprefix("/")
         paths[name] = {"serverRelativeURL": f"/openapi/v3/{name}?hash={digest}"}
     return {"paths": paths}
+
+
+def _is_of(kind: Mapping[str, str], group: str, version: str) -> bool:
+    """Kinds of every group are told as the core's and the document's own."""
+    return (kind["group"], kind["version"]) in (("", "v1"), (group, version))
 
 
 def _parts(

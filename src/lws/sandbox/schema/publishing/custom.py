@@ -8,9 +8,7 @@ from lws.sandbox.schema.tables import META, OBJECT_META, descriptions
 
 JsonObject = dict[str, Any]
 
-_NOT_IN_V2 = (
-    *("anyOf", "oneOf", "allOf", "not", "nullable", "default", "x-kubernetes-validations"),
-)
+_NOT_IN_V2 = (*("anyOf", "oneOf", "allOf", "not", "nullable", "default"),)
 
 
 def custom_schemas(one: CustomVersion, *, prefix: str, is_v3: bool) -> dict[str, JsonObject]:
@@ -75,9 +73,10 @@ def _reference(name: str, description: str, *, prefix: str, is_v3: bool) -> Json
 def _as_v2(source: Mapping[str, Any]) -> JsonObject:
     """Without what OpenAPI 2 cannot say: such a part takes anything."""
     made = {key: value for key, value in source.items() if key not in _NOT_IN_V2}
-    if source.get("x-kubernetes-int-or-string") or source.get("nullable"):
+    is_loose = source.get("nullable") or source.get("x-kubernetes-preserve-unknown-fields")
+    if is_loose or source.get("x-kubernetes-int-or-string"):
         made.pop("type", None)
-    if source.get("nullable") or source.get("x-kubernetes-preserve-unknown-fields"):
+    if is_loose:
         for key in ("items", "properties", "additionalProperties", "required"):
             made.pop(key, None)
     if "properties" in made:
