@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 import orjson
+import structlog
 from aiohttp import web
 
 from lws.base.errors import InvalidInput
@@ -20,6 +21,8 @@ from lws.sandbox.server.handler import ADMIN_USER, Handler, User
 from lws.sandbox.server.parsing import BODY_BYTES_MAX
 from lws.sandbox.server.presentation import refusal_response
 from lws.sandbox.server.status import ApiStatus
+
+log = structlog.get_logger(__name__)
 
 BODY_SECONDS = 30.0
 SHUTDOWN_SECONDS = 1.0
@@ -130,6 +133,9 @@ class HttpServer:
             return _outgoing(await self._handler.handle(request, headers=headers, user=user))
         except ApiStatus as refusal:
             return _outgoing(refusal_response(refusal))
+        except Exception as error:
+            log.error("request failed", method=incoming.method, path=incoming.path, exc_info=error)
+            return _outgoing(refusal_response(status.internal(f"{type(error).__name__}: {error}")))
 
     def _user(self, incoming: web.Request) -> User:
         if not self._options.tokens or incoming.path in _OPEN:

@@ -1,5 +1,6 @@
 """Webhooks that are reached by a URL, or by the service that stands for one."""
 
+import os
 import ssl
 from collections.abc import Mapping
 from hashlib import sha256
@@ -43,7 +44,7 @@ class HttpWebhooks:
         except aiohttp.ClientConnectorError as error:
             raise WebhookCallError(
                 f"{head}: dial tcp {error.host}:{error.port}: connect:"
-                f" {(error.os_error.strerror or str(error.os_error)).lower()}"
+                f" {os.strerror(error.os_error.errno or 0).lower()}"
             ) from error
         except TimeoutError as error:
             raise WebhookCallError(f"{head}: context deadline exceeded") from error

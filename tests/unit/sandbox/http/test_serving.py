@@ -1,0 +1,172 @@
+"""The server on a port."""
+
+import asyncio
+import io
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import orjson
+import pytest
+import trustme
+
+from lws.base.errors import InvalidInput
+from lws.runtime.clock import RealClock
+from lws.sandbox.http import HttpServer, HttpWebhooks, ListenOptions
+from lws.sandbox.http.serving import kubeconfig
+from lws.sandbox.server import Server, User
+from lws.sandbox.server.admission import WebhookCallError, WebhookTarget
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+@asynccontextmanager
+async def _serving(
+    options: ListenOptions | None = None,
+) -> AsyncIterator[tuple[str, aiohttp.ClientSession]]:
+    server = Server(clock=RealClock())
+    async with (
+        server,
+        HttpServer(server.handler, options or ListenOptions()) as http,
+        aiohttp.ClientSession() as session,
+    ):
+        yield http.url, session
+
+
+async def _json(answer: aiohttp.ClientResponse) -> Any:
+    return orjson.loads(await answer.read())
+
+
+async def test_requests_on_the_port_are_those_of_the_handler() -> None:
+    async with _serving() as (url, session):
+        made = await session.post(url + MAPS, json={"metadata": {"name": "a"}})
+        assert made.status == 201
+        owner = (await _json(made))["metadata"]
+        assert owner["name"] == "a"
+        missing = await session.get(f"{url}{MAPS}/b")
+        assert missing.status == 404
+        assert (await _json(missing))["reason"] == "NotFound"
+        page = await session.get(f"{url}{MAPS}?fieldSelector=metadata.name%3Da")
+        assert len((await _json(page))["items"]) == 1
+
+
+async def test_a_watch_is_streamed_as_it_happens() -> None:
+    async with _serving() as (url, session):
+        async with session.get(f"{url}{MAPS}?watch=1&timeoutSeconds=60") as stream:
+            assert stream.status == 200
+            await session.post(url + MAPS, json={"metadata": {"name": "a"}})
+            line = await asyncio.wait_for(stream.content.readline(), 5)
+            assert orjson.loads(line)["type"] == "ADDED"
+        refused = await session.get(f"{url}{MAPS}?watch=1&resourceVersionMatch=Exact")
+        assert refused.status == 422
+
+
+async def test_only_tokens_that_are_known_are_let_in() -> None:
+    options = ListenOptions(tokens={"secret": User("joe", ("system:authenticated",))})
+    async with _serving(options) as (url, session):
+        assert (await session.get(url + MAPS)).status == 401
+        wrong = {"Authorization": "Bearer nope"}
+        assert (await session.get(url + MAPS, headers=wrong)).status == 401
+        right = {"Authorization": "Bearer secret"}
+        assert (await session.get(url + MAPS, headers=right)).status == 200
+        assert (await session.get(f"{url}/readyz")).status == 200
+        review = f"{url}/apis/authentication.k8s.io/v1/selfsubjectreviews"
+        answer = await session.post(review, json={}, headers=right)
+        assert (await _json(answer))["status"]["userInfo"]["username"] == "joe"
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.com"])
+def test_other_machines_are_let_in_only_with_tls_and_a_token(host: str) -> None:
+    token = {"secret": User("joe")}
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    for options in (
+        ListenOptions(host=host),
+        ListenOptions(host=host, tls=context),
+        ListenOptions(host=host, tokens=token),
+    ):
+        with pytest.raises(InvalidInput, match="TLS and a token are needed"):
+            options.require_safe()
+    ListenOptions(host=host, tls=context, tokens=token).require_safe()
+
+
+async def test_tls_is_spoken_with_the_certificate_given() -> None:
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    async with _serving(ListenOptions(tls=context)) as (url, session):
+        assert url.startswith("https://")
+        trusting = ssl.create_default_context()
+        authority.configure_trust(trusting)
+        assert (await session.get(f"{url}/version", ssl=trusting)).status == 200
+
+
+async def test_a_body_that_is_too_long_is_refused_before_it_is_read() -> None:
+    async with _serving() as (url, session):
+        answer = await session.post(url + MAPS, data=io.BytesIO(b" " * (4 << 20)))
+        assert answer.status == 413
+        assert (await _json(answer))["reason"] == "RequestEntityTooLarge"
+
+        async def pieces() -> AsyncIterator[bytes]:
+            for _ in range(4):
+                yield b" " * (1 << 20)
+
+        chunked = await session.post(
+            url + MAPS, data=pieces(), headers={"Content-Type": "application/json"}
+        )
+        assert chunked.status == 413
+        assert (await session.get(url + MAPS)).status == 200
+
+
+async def test_a_port_that_is_taken_is_told() -> None:
+    async with _serving() as (url, _):
+        port = int(url.rpartition(":")[2])
+        with pytest.raises(InvalidInput, match="choose another port"):
+            async with _serving(ListenOptions(port=port)):
+                pass
+
+
+def test_a_kubeconfig_leads_to_the_server_with_its_token() -> None:
+    config = orjson.loads(kubeconfig("https://127.0.0.1:1", token="t", authority=b"pem"))
+    assert config["clusters"][0]["cluster"]["server"] == "https://127.0.0.1:1"
+    assert config["users"][0]["user"] == {"token": "t"}
+
+
+async def test_a_webhook_is_called_by_url_and_through_its_service() -> None:
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1", "hook.system.svc").configure_cert(context)
+    bundle = authority.cert_pem.bytes()
+
+    async def answer(request: aiohttp.web.Request) -> aiohttp.web.Response:
+        text = await request.read() + request.query_string.encode()
+        return aiohttp.web.Response(body=text, status=500 if b"fail" in text else 200)
+
+    app = aiohttp.web.Application()
+    app.router.add_post("/hook", answer)
+    runner = aiohttp.web.AppRunner(app)
+    await runner.setup()
+    await aiohttp.web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
+    port = runner.addresses[0][1]
+    client = HttpWebhooks(services={"hook.system.svc:443": ("127.0.0.1", port)})
+    try:
+        direct = WebhookTarget(f"https://127.0.0.1:{port}/hook", bundle)
+        assert await client.call(direct, b"a", timeout_seconds=5) == b"atimeout=5s"
+        service = WebhookTarget("https://hook.system.svc:443/hook", bundle, ("system", "hook"))
+        assert await client.call(service, b"b", timeout_seconds=5) == b"btimeout=5s"
+        with pytest.raises(WebhookCallError, match="an error on the server"):
+            await client.call(direct, b"fail", timeout_seconds=5)
+        with pytest.raises(WebhookCallError, match="failed to verify certificate"):
+            await client.call(
+                WebhookTarget(direct.url, trustme.CA().cert_pem.bytes()), b"", timeout_seconds=5
+            )
+        other = WebhookTarget("https://x.y.svc:443/hook", bundle, ("y", "x"))
+        with pytest.raises(WebhookCallError, match='service "x" not found'):
+            await client.call(other, b"", timeout_seconds=5)
+    finally:
+        await client.close()
+        await runner.cleanup()
+    with pytest.raises(WebhookCallError, match="refused"):
+        await client.call(direct, b"", timeout_seconds=5)
+    await client.close()

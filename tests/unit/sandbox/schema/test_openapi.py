@@ -1,0 +1,62 @@
+"""OpenAPI documents: whole, and their addresses change with them."""
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+from lws.api.crds import custom_resource_definitions
+from lws.sandbox.schema.openapi import ServedKind, openapi_v2, openapi_v3, openapi_v3_index
+
+POD = ServedKind(group="", version="v1", kind="Pod", plural="pods", subresources=("status",))
+LWS = ServedKind(
+    group="leaderworkerset.x-k8s.io",
+    version="v1",
+    kind="LeaderWorkerSet",
+    plural="leaderworkersets",
+)
+CRDS = custom_resource_definitions()
+
+
+def references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"].rpartition("/")[2]
+        for one in value.values():
+            yield from references(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from references(one)
+
+
+def test_every_reference_leads_somewhere() -> None:
+    older = openapi_v2([POD, LWS], CRDS)
+    newer = openapi_v3(LWS.group, "v1", [POD, LWS], CRDS)
+    assert set(references(older)) <= older["definitions"].keys()
+    assert set(references(newer)) <= newer["components"]["schemas"].keys()
+
+
+def test_a_patch_says_of_what_kind_it_is_and_that_fields_are_validated() -> None:
+    document = openapi_v3("", "v1", [POD])
+    patch = document["paths"]["/api/v1/namespaces/{namespace}/pods/{name}"]["patch"]
+    assert patch["x-kubernetes-group-version-kind"]["kind"] == "Pod"
+    assert "fieldValidation" in [one["name"] for one in patch["parameters"]]
+    assert "/api/v1/namespaces/{namespace}/pods/{name}/status" in document["paths"]
+
+
+def test_lists_say_how_they_merge() -> None:
+    spec = openapi_v2([POD])["definitions"]["io.k8s.api.core.v1.PodSpec"]
+    containers = spec["properties"]["containers"]
+    assert containers["x-kubernetes-patch-merge-key"] == "name"
+    assert containers["x-kubernetes-patch-strategy"] == "merge"
+
+
+def test_the_index_names_each_group_and_changes_with_a_definition() -> None:
+    before = openapi_v3_index([POD, LWS], CRDS)["paths"]
+    assert before.keys() == {"api/v1", "apis/leaderworkerset.x-k8s.io/v1"}
+    changed = copy.deepcopy(list(CRDS))
+    for one in changed:
+        one["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["description"] = "else"
+    after = openapi_v3_index([POD, LWS], changed)["paths"]
+    assert after["api/v1"] == before["api/v1"]
+    name = "apis/leaderworkerset.x-k8s.io/v1"
+    assert after[name] != before[name]
