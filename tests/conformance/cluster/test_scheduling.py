@@ -64,7 +64,6 @@ def test_the_condition_of_a_pod_that_has_its_place(world: World) -> None:
     assert condition == {
         "type": "PodScheduled",
         "status": "True",
-        "observedGeneration": 1,
         "lastProbeTime": None,
     }
 

@@ -319,6 +319,7 @@ class Scheduler:
         if present.get("message") == problem.message and present.get("status") == "False":
             return
         entry = condition(self._clock, "PodScheduled", "False", "Unschedulable", problem.message)
+        entry["observedGeneration"] = pod["metadata"].get("generation") or 0
         updated = await self._api.update(
             PODS,
             with_conditions(pod, {**entry, "lastProbeTime": None}),
