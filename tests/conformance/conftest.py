@@ -8,6 +8,7 @@ import pytest
 from harness.binaries import MissingError
 from harness.controlplane import ControlPlane
 from harness.kube import Kube
+from tests.conformance.patching.bodies import WIDGET_CRD
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +29,13 @@ def quiet_plane() -> Iterator[ControlPlane]:
 def quiet_kube(quiet_plane: ControlPlane) -> Kube:
     """The administrator's client."""
     return quiet_plane.kube
+
+
+@pytest.fixture(scope="session")
+def patch_kube(quiet_kube: Kube) -> Kube:
+    """The administrator's client, where widgets are defined."""
+    quiet_kube.create(WIDGET_CRD)
+    return quiet_kube
 
 
 @pytest.fixture

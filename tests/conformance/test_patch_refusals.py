@@ -254,17 +254,6 @@ APPLIED: tuple[Json, ...] = (
 """To a widget, and (those of its kind) to one that is not there."""
 
 
-@pytest.fixture(scope="module")
-def patch_kube(quiet_kube: Kube) -> Kube:
-    """With the definition of widgets."""
-    if (
-        quiet_kube.find("customresourcedefinitions.apiextensions.k8s.io", "widgets." + GROUP)
-        is None
-    ):
-        quiet_kube.create(bodies.WIDGET_CRD)
-    return quiet_kube
-
-
 GROUP = bodies.WIDGET_GROUP
 
 

@@ -150,13 +150,6 @@ Step = Callable[[Judge, Subject, Random, str], object]
 
 
 @pytest.fixture(scope="session")
-def patch_kube(quiet_kube: Kube) -> Kube:
-    """With the definition of widgets."""
-    quiet_kube.create(bodies.WIDGET_CRD)
-    return quiet_kube
-
-
-@pytest.fixture(scope="session")
 def schemas(patch_kube: Kube) -> dict[str, PublishedSchemas]:
     """What the server publishes, by apiVersion."""
     versions = {each.api_version for each in SUBJECTS.values()}

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
+
+import orjson
 
 from lws.base.times import format_time, parse_time
 from lws.sandbox.patch import fields
@@ -65,6 +67,12 @@ class Entry:
     fields: Fields
     api_version: str
     time: str = ""
+    written: Json = None
+    """The fields as FieldsV1, if that is known."""
+
+    def with_fields(self, owned: Fields) -> "Entry":
+        """The entry with other fields; the same if they are the same ones."""
+        return self if owned is self.fields else Entry(owned, self.api_version, self.time)
 
     @property
     def seconds(self) -> int:
@@ -114,10 +122,10 @@ def _entry(written: Json, index: int) -> tuple[Manager, Entry]:
         str(written.get("subresource") or ""),
     )
     try:
-        owned = fields.from_json(written.get("fieldsV1"))
-    except MalformedFieldsError as problem:
+        owned, canonical = fields.read_text(orjson.dumps(written.get("fieldsV1")))
+    except (MalformedFieldsError, TypeError) as problem:
         raise MalformedEntriesError(f"error decoding set: {problem}") from problem
-    return manager, Entry(owned, api_version, str(written.get("time") or ""))
+    return manager, Entry(owned, api_version, str(written.get("time") or ""), canonical)
 
 
 def write(entries: Entries) -> list[JsonObject]:
@@ -143,7 +151,7 @@ def _written(manager: Manager, entry: Entry) -> JsonObject:
         "apiVersion": entry.api_version,
         "time": entry.time,
         "fieldsType": "FieldsV1",
-        "fieldsV1": fields.to_json(entry.fields),
+        "fieldsV1": fields.to_json(entry.fields) if entry.written is None else entry.written,
         "subresource": manager.subresource,
     }
     return {name: value for name, value in parts.items() if value != ""}
@@ -160,7 +168,7 @@ def taken_from_all(entries: Entries, taken: Fields, *, but: Manager | None) -> E
         {
             manager: entry
             if manager == but
-            else replace(entry, fields=fields.difference(entry.fields, taken))
+            else entry.with_fields(fields.difference(entry.fields, taken))
             for manager, entry in entries.items()
         }
     )

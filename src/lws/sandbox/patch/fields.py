@@ -102,17 +102,22 @@ def intersection(left: Fields, right: Fields) -> Fields:
 
 
 def difference(left: Fields, right: Fields) -> Fields:
-    """What is in the left and not in the right; what lies below is looked at by itself."""
-    if not right:
-        return left
+    """What is in the left and not in the right; what lies below is looked at by itself.
+
+    The left itself if the right has nothing of it.
+    """
     result: Fields = {}
+    is_other = False
     for element, branch in left.items():
         other = right.get(element)
         if other is None:
             result[element] = branch
-        elif element != SELF and (rest := difference(branch, other)):
+            continue
+        rest = EMPTY if element == SELF else difference(branch, other)
+        is_other = is_other or rest is not branch or element == SELF
+        if rest:
             result[element] = rest
-    return result
+    return result if is_other else left
 
 
 def without(left: Fields, right: Fields) -> Fields:
@@ -216,6 +221,20 @@ def to_json(fields: Fields) -> Json:
 
 def _written_order(element: str) -> tuple[int, Any]:
     return (-1, "") if element == SELF else order(element)
+
+
+def read_text(text: bytes) -> tuple[Fields, Json]:
+    """The set of a FieldsV1's JSON text, and the FieldsV1 in the one form that the server writes.
+
+    Remembers the last ones: most are of objects that differ in nothing of it.
+    """
+    return _read_text(text)
+
+
+@lru_cache(maxsize=2048)
+def _read_text(text: bytes) -> tuple[Fields, Json]:
+    found = from_json(json.loads(text))
+    return found, to_json(found)
 
 
 def from_json(written: Json) -> Fields:

@@ -1,5 +1,6 @@
 """What identifies an item of a list that is owned item by item."""
 
+from functools import lru_cache
 from typing import Any
 
 from lws.sandbox.patch import fields
@@ -9,8 +10,12 @@ from lws.sandbox.patch.values import MISSING
 Json = Any
 
 
-class UnidentifiedError(ValueError):
-    """The item has no identity; the message is the server's."""
+class MisfitError(ValueError):
+    """A value does not fit the schema as apply sees it."""
+
+
+class UnidentifiedError(MisfitError):
+    """An item has no identity; the message is the server's."""
 
 
 def identity(item: Json, of: Type) -> str:
@@ -26,18 +31,31 @@ def _by_keys(item: Json, of: Type) -> str:
         raise UnidentifiedError("associative list with keys may not have a null element")
     if not isinstance(item, dict):
         raise UnidentifiedError("associative list with keys may not have non-map elements")
-    values = {name: item.get(name, MISSING) for name in of.keys}
-    for name, value in values.items():
-        if value is MISSING:
-            values[name] = of.item.default(name)
-    found = {name: value for name, value in values.items() if value is not MISSING}
-    if not found:
+    values = [item.get(name, MISSING) for name in of.keys]
+    if MISSING in values:
+        values = [
+            of.item.default(name) if value is MISSING else value
+            for name, value in zip(of.keys, values, strict=True)
+        ]
+    try:
+        element = _element(of.keys, *values)
+    except TypeError:  # an object or a list as a key
+        found = zip(of.keys, values, strict=True)
+        element = fields.key({name: value for name, value in found if value is not MISSING})
+    if not element:
         names = " ".join(f'"{name}"' for name in of.keys)
         raise UnidentifiedError(
             f"associative list with keys has an element that omits all key fields [{names}]"
             " (and doesn't have default values for any key fields)"
         )
-    return fields.key(found)
+    return element
+
+
+@lru_cache(maxsize=16384, typed=True)
+def _element(names: tuple[str, ...], *values: Json) -> str:
+    found = zip(names, values, strict=True)
+    known = {name: value for name, value in found if value is not MISSING}
+    return fields.key(known) if known else ""
 
 
 def _by_value(item: Json) -> str:

@@ -23,7 +23,7 @@ What surprised us in the real server:
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from lws.sandbox.patch import entries as entry_list
@@ -33,6 +33,7 @@ from lws.sandbox.patch.combining import fitted, merged, with_named, without
 from lws.sandbox.patch.entries import Entries, Entry, MalformedEntriesError, Manager
 from lws.sandbox.patch.errors import ApplyConflict, Conflict, PatchError
 from lws.sandbox.patch.fields import Fields
+from lws.sandbox.patch.items import MisfitError
 from lws.sandbox.patch.ownership import Changes, changes, owned
 from lws.sandbox.patch.types import Type
 from lws.sandbox.patch.validation import misfits, words
@@ -224,10 +225,10 @@ class _Desk:
         self, live: JsonObject, new: JsonObject, entries: Entries, name: str
     ) -> Entries:
         """Who owns what after this write; nobody anything if an object does not fit the schema."""
-        for each in (new, live):
-            if misfits(each, self.type, allows_duplicates=True):
-                return {}
-        found = changes(live, new, self.type).without(self.reset)
+        try:
+            found = changes(live, new, self.type).without(self.reset)
+        except MisfitError:
+            return {}
         entries = self.after_changes(self.fitted(entries), found, but=None)
         taken = fields.difference(fields.without(found.taken, self.reset), _UNOWNED)
         if not taken:
@@ -242,7 +243,7 @@ class _Desk:
         """The entries as the schema is now; those in versions that are no more are dropped."""
         kind = self.blank["kind"]
         return {
-            manager: replace(entry, fields=fitted(entry.fields, self.type))
+            manager: entry.with_fields(fitted(entry.fields, self.type))
             for manager, entry in entries.items()
             if is_version(entry.api_version, of=self.api_version, kind=kind)
         }

@@ -5,12 +5,14 @@ field; an empty list is owned by nobody; of items of a list with the same identi
 identity is owned.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
+
+import orjson
 
 from lws.sandbox.patch import fields
 from lws.sandbox.patch.fields import EMPTY, LEAF, SELF, Fields
-from lws.sandbox.patch.items import identity
+from lws.sandbox.patch.items import MisfitError, identity
 from lws.sandbox.patch.types import LIST, MAP, SCALAR, Type
 from lws.sandbox.patch.values import MISSING, same
 
@@ -58,11 +60,11 @@ def _owned_items(value: list[Json], of: Type) -> Fields:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a new value adds, changes and removes. No field is in two of the sets."""
+    """What a new value adds, changes and removes."""
 
-    added: Fields = field(default_factory=dict)
-    modified: Fields = field(default_factory=dict)
-    removed: Fields = field(default_factory=dict)
+    added: Fields
+    modified: Fields
+    removed: Fields
 
     def without(self, ignored: Fields) -> "Changes":
         """But for these fields and all below them."""
@@ -80,108 +82,129 @@ class Changes:
         return fields.union(self.added, self.modified)
 
 
-def changes(old: Json, new: Json, of: Type) -> Changes:
-    """What the new value changes; both fit the type."""
-    found = Changes()
-    if old is not new:
-        _compare(old, new, of, found)
-    for each in (found.added, found.modified, found.removed):
-        each.pop(SELF, None)
-    return found
+def changes(old: dict[str, Json], new: dict[str, Json], of: Type) -> Changes:
+    """What the new object changes. Raises MisfitError if one does not fit the type, at least if
+    that matters here."""
+    found = _Found()
+    for name in dict.fromkeys([*old, *new]):
+        left, right = old.get(name, MISSING), new.get(name, MISSING)
+        if left is not right and not _are_one_text(left, right):
+            found.descend(fields.field(name), left, right, _member(of, name))
+    return Changes(found.added, found.modified, found.removed)
 
 
-def _compare(old: Json, new: Json, of: Type, found: Changes) -> None:
-    old_form, new_form = of.form(old), of.form(new)
-    is_leaf = False
-    if new is MISSING:
-        is_leaf = _compare_as(of.kind(old_form), old, new, of, found)
-    elif old is MISSING or old_form == new_form:
-        is_leaf = _compare_as(of.kind(new_form), old, new, of, found)
-    else:
-        _compare_as(of.kind(old_form), old, new, of, found)
-        is_leaf = _compare_as(of.kind(new_form), old, new, of, found)
-    if not is_leaf:
-        if old is MISSING:
-            found.added[SELF] = EMPTY
-        elif new is MISSING:
-            found.removed[SELF] = EMPTY
-
-
-def _compare_as(kind: str, old: Json, new: Json, of: Type, found: Changes) -> bool:
-    """Compare as values of this kind; are they compared as a whole?"""
-    if kind == MAP and not of.is_atomic_map:
-        left = old if isinstance(old, dict) else None
-        right = new if isinstance(new, dict) else None
-        if left or right:
-            _compare_members(left or {}, right or {}, of, found)
-            return False
-    if kind == LIST and not of.is_atomic_list:
-        lefts = old if isinstance(old, list) else None
-        rights = new if isinstance(new, list) else None
-        if lefts or rights:
-            _compare_items(lefts or [], rights or [], of, found)
-            return False
-    _compare_whole(old, new, found)
-    return True
-
-
-def _compare_whole(old: Json, new: Json, found: Changes) -> None:
-    if old is MISSING:
-        found.added[SELF] = EMPTY
-    elif new is MISSING:
-        found.removed[SELF] = EMPTY
-    elif not same(old, new):
-        found.modified[SELF] = EMPTY
-
-
-def _compare_members(old: dict[str, Json], new: dict[str, Json], of: Type, found: Changes) -> None:
-    for name, left in old.items():
-        _descend(fields.field(name), left, new.get(name, MISSING), _member(of, name), found)
-    for name, right in new.items():
-        if name not in old:
-            _descend(fields.field(name), MISSING, right, _member(of, name), found)
+def _are_one_text(left: Json, right: Json) -> bool:
+    """A quick look at large parts that are mostly the same."""
+    if not isinstance(left, dict) or not isinstance(right, dict):
+        return False
+    try:
+        return orjson.dumps(left) == orjson.dumps(right)
+    except TypeError:  # an integer of more than 64 bits
+        return False
 
 
 def _member(of: Type, name: str) -> Type:
     member = of.member(name)
-    assert member is not None, "the value fits the type"
+    if member is None:
+        raise MisfitError(f"no field {name}")
     return member
 
 
-def _descend(element: str, old: Json, new: Json, of: Type, found: Changes) -> None:
-    if old is new or (old.__class__ is new.__class__ in _SCALARS and old == new):
-        return
-    below = Changes()
-    _compare(old, new, of, below)
-    for mine, its in (
-        (found.added, below.added),
-        (found.modified, below.modified),
-        (found.removed, below.removed),
-    ):
-        if its:
-            mine[element] = fields.union(mine.get(element, EMPTY), its)
+def _everything(value: Json, of: Type) -> Fields:
+    """All that comes or goes with a value, the objects and lists in it, too."""
+    kind = of.kind(of.form(value))
+    result: Fields = {}
+    if kind == MAP and not of.is_atomic_map and isinstance(value, dict):
+        for name, each in value.items():
+            result[fields.field(name)] = _everything(each, _member(of, name))
+    elif kind == LIST and not of.is_atomic_list and isinstance(value, list):
+        for each in value:
+            element = identity(each, of)
+            result[element] = LEAF if element in result else _everything(each, of.item)
+    if not result:
+        return LEAF
+    result[SELF] = EMPTY
+    return result
 
 
-def _compare_items(old: list[Json], new: list[Json], of: Type, found: Changes) -> None:
-    lefts, rights = _by_identity(old, of), _by_identity(new, of)
-    for element in dict.fromkeys([*lefts, *rights]):
-        left, right = lefts.get(element, []), rights.get(element, [])
-        if len(left) > 1 and len(right) > 1:
-            if not same(left, right):
-                found.modified[element] = LEAF
-            continue
-        one = left[0] if len(left) == 1 else MISSING
-        other = right[0] if len(right) == 1 else MISSING
-        if one is not MISSING or other is not MISSING:
-            _descend(element, one, other, of.item, found)
-        _mark_duplicates(element, left, right, found)
+class _Found:
+    """The changes at one place and below it."""
 
+    __slots__ = ("added", "modified", "removed")
 
-def _mark_duplicates(element: str, left: list[Json], right: list[Json], found: Changes) -> None:
-    if len(left) > 1:
-        found.removed[element] = fields.union(found.removed.get(element, EMPTY), LEAF)
-    elif len(right) > 1:
-        found.added[element] = fields.union(found.added.get(element, EMPTY), LEAF)
+    def __init__(self) -> None:
+        self.added: Fields = {}
+        self.modified: Fields = {}
+        self.removed: Fields = {}
+
+    def descend(self, element: str, old: Json, new: Json, of: Type) -> None:
+        """Look below this element."""
+        if old is new or (old.__class__ is new.__class__ in _SCALARS and old == new):
+            return
+        if old is MISSING:
+            self.added[element] = _everything(new, of)
+        elif new is MISSING:
+            self.removed[element] = _everything(old, of)
+        else:
+            below = _Found()
+            below.compare(old, new, of)
+            if below.added:
+                self.added[element] = below.added
+            if below.modified:
+                self.modified[element] = below.modified
+            if below.removed:
+                self.removed[element] = below.removed
+
+    def compare(self, old: Json, new: Json, of: Type) -> None:
+        """Both are there. Of two kinds of values, as the old one's and as the new one's."""
+        old_form, new_form = of.form(old), of.form(new)
+        if old_form != new_form:
+            self._compare_as(of.kind(old_form), old, new, of)
+        self._compare_as(of.kind(new_form), old, new, of)
+
+    def _compare_as(self, kind: str, old: Json, new: Json, of: Type) -> None:
+        if kind == MAP and not of.is_atomic_map:
+            left = old if isinstance(old, dict) else None
+            right = new if isinstance(new, dict) else None
+            if left or right:
+                self._compare_members(left or {}, right or {}, of)
+                return
+        if kind == LIST and not of.is_atomic_list:
+            lefts = old if isinstance(old, list) else None
+            rights = new if isinstance(new, list) else None
+            if lefts or rights:
+                self._compare_items(lefts or [], rights or [], of)
+                return
+        if not same(old, new):
+            self.modified[SELF] = EMPTY
+
+    def _compare_members(self, old: dict[str, Json], new: dict[str, Json], of: Type) -> None:
+        for name, left in old.items():
+            self.descend(fields.field(name), left, new.get(name, MISSING), _member(of, name))
+        for name, right in new.items():
+            if name not in old:
+                self.descend(fields.field(name), MISSING, right, _member(of, name))
+
+    def _compare_items(self, old: list[Json], new: list[Json], of: Type) -> None:
+        lefts, rights = _by_identity(old, of), _by_identity(new, of)
+        for element in dict.fromkeys([*lefts, *rights]):
+            left, right = lefts.get(element, []), rights.get(element, [])
+            if len(left) > 1 and len(right) > 1:
+                if not same(left, right):
+                    self.modified[element] = LEAF
+                continue
+            one = left[0] if len(left) == 1 else MISSING
+            other = right[0] if len(right) == 1 else MISSING
+            if one is not MISSING or other is not MISSING:
+                self.descend(element, one, other, of.item)
+            self._mark_doubles(element, left, right)
+
+    def _mark_doubles(self, element: str, left: list[Json], right: list[Json]) -> None:
+        """Of items with one identity only the identity is there, and comes or goes."""
+        if len(left) > 1:
+            self.removed[element] = fields.union(self.removed.get(element, EMPTY), LEAF)
+        elif len(right) > 1:
+            self.added[element] = fields.union(self.added.get(element, EMPTY), LEAF)
 
 
 def _by_identity(items: list[Json], of: Type) -> dict[str, list[Json]]:
