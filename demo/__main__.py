@@ -1,19 +1,28 @@
-"""python -m demo: exit 0 only if everything that was told was true."""
+"""python -m demo: exit 0 only if everything that was told was true.
 
+On the sandbox, which needs nothing but Python; with DEMO=real on a real control plane.
+"""
+
+import os
 import sys
 
 from demo.story import UntrueError, run
 from demo.view import View
 from harness.controlplane import ControlPlane
+from harness.sandbox import SandboxPlane
 
 
 def main() -> int:
     """Tell the story; the exit code."""
+    is_real = os.environ.get("DEMO") == "real"
     with View() as view:
         try:
-            view.say("start a control plane: etcd, kube-apiserver, controllers, scheduler, kwok")
-            with ControlPlane() as plane:
-                view.told("the control plane is ready: 8 nodes, the LeaderWorkerSet CRDs")
+            if is_real:
+                view.say("start a control plane: etcd, kube-apiserver, controllers, kwok")
+            else:
+                view.say("start a control plane in memory: lws up")
+            with ControlPlane() if is_real else SandboxPlane(nodes=12) as plane:
+                view.told("the control plane is ready, with nodes and the CRDs")
                 run(plane, view)
             view.told("everything is stopped and cleaned up")
         except UntrueError as error:

@@ -14,9 +14,11 @@ from harness import pods
 from harness.controlplane import ControlPlane
 from harness.kwok import READY_AFTER
 from harness.operator import Operator
+from harness.sandbox import SandboxPlane
 from harness.waiting import NotYetError, eventually
 from harness.watching import Recorder
 
+Plane = ControlPlane | SandboxPlane
 NAMESPACE = "demo"
 NAME = "vllm"
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "vllm" / "leaderworkerset.yaml"
@@ -31,7 +33,7 @@ class UntrueError(Exception):
 class Story:
     """One LeaderWorkerSet from its first pod to its last."""
 
-    def __init__(self, plane: ControlPlane, view: View) -> None:
+    def __init__(self, plane: Plane, view: View) -> None:
         self.kube = plane.kube
         self.view = view
         self.fewest_ready = 0
@@ -203,7 +205,7 @@ def manifest(image_tag: str | None = None) -> dict[str, Any]:
     return copy.deepcopy(lws)
 
 
-def run(plane: ControlPlane, view: View) -> None:
+def run(plane: Plane, view: View) -> None:
     """The operator as a process of its own, and the story told against it."""
     view.say("start the operator: lws run, with its webhooks")
     with Operator(plane) as operator:

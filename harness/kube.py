@@ -172,8 +172,8 @@ class Kube:
 
     def _group_names(self) -> list[str]:
         served = [group["name"] for group in self.request("GET", "/apis")["groups"]]
-        first = ["", "apps", "batch", "policy"]
-        return first + [name for name in served if name not in first]
+        first = [name for name in ("apps", "batch", "policy") if name in served]
+        return ["", *first, *(name for name in served if name not in first)]
 
     def _served(self, group: str) -> list[Resource]:
         if group not in self._groups:

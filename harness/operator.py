@@ -22,6 +22,7 @@ from harness.certificates import write_server_files
 from harness.controlplane import ControlPlane
 from harness.ports import release_port, take_port
 from harness.process import Process
+from harness.sandbox import SandboxPlane
 from harness.waiting import NotYetError, eventually
 from harness.webhooks import install_webhooks, remove_webhooks
 
@@ -35,7 +36,7 @@ class Operator:
 
     def __init__(
         self,
-        plane: ControlPlane,
+        plane: ControlPlane | SandboxPlane,
         *,
         config: Mapping[str, Any] | None = None,
         extra_args: Sequence[str] = (),

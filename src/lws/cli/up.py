@@ -29,7 +29,7 @@ def _state_folder() -> Path:
 
 
 @click.command("up", context_settings={"max_content_width": 100})
-@click.option("--nodes", type=click.IntRange(1, 10_000), default=8, show_default=True)
+@click.option("--nodes", type=click.IntRange(1, 10_000), default=10, show_default=True)
 @click.option(
     "--topology", default="zone=2", show_default=True, help="Node labels and their domains."
 )
@@ -41,6 +41,7 @@ def _state_folder() -> Path:
 @click.option("--ready-after", type=float, default=1.0, show_default=True, help="Seconds of a pod.")
 @click.option("--max-unavailable-gate", is_flag=True, help="StatefulSets take several at a time.")
 @click.option("--log-level", default="error", show_default=True, metavar="LEVEL")
+@click.option("--operator/--no-operator", default=True, help="Run the operator on it.")
 @click.option("--view/--no-view", default=True, help="Show the groups as they change.")
 def up(
     *,
@@ -70,7 +71,9 @@ def up(
             kubeconfig=target,
             manifests=manifests,
             log_level=log_level,
-            show=lambda plane, process: _show(plane, process, target=target, view=view),
+            show=lambda plane, process: _show(
+                plane, process, target=target, view=view, operator=options.operator
+            ),
         )
     except InvalidInput as error:
         tell(str(error))
@@ -80,7 +83,9 @@ def up(
     sys.exit(code)
 
 
-def _show(plane: "LocalControlPlane", process: "Process", *, target: Path, view: bool) -> None:
+def _show(
+    plane: "LocalControlPlane", process: "Process", *, target: Path, view: bool, operator: bool
+) -> None:
     """What to type next, then the groups as they change."""
     from lws.cli.view import watch_groups
 
@@ -88,7 +93,8 @@ def _show(plane: "LocalControlPlane", process: "Process", *, target: Path, view:
     state.mkdir(parents=True, exist_ok=True)
     written = {"pid": os.getpid(), "url": plane.url, "kubeconfig": str(target.absolute())}
     (state / "running.json").write_text(json.dumps(written), encoding="utf-8")
-    click.echo(f"The API server is at {plane.url}, the operator runs. In another terminal:")
+    runs = "the operator runs" if operator else "no operator runs on it"
+    click.echo(f"The API server is at {plane.url}, {runs}. In another terminal:")
     click.echo(f"  export KUBECONFIG={target.absolute()}")
     click.echo("  kubectl apply -f examples/vllm/leaderworkerset.yaml")
     click.echo("  kubectl get lws,pods -w")

@@ -166,6 +166,8 @@ class LocalControlPlane:
             await self._ensure(resources.CRDS, dict(definition))
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lws-system"}}
         await self._ensure(NAMESPACES, namespace)
+        if not self._options.operator:
+            return
         mutating, validating = mutating_configuration(SERVICE), validating_configuration(SERVICE)
         await self._ensure(resources.MUTATINGWEBHOOKCONFIGURATIONS, dict(mutating))
         await self._ensure(resources.VALIDATINGWEBHOOKCONFIGURATIONS, dict(validating))

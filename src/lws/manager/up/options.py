@@ -23,7 +23,7 @@ CAPACITY: Mapping[str, str] = {
 class UpOptions:
     """Times are in seconds."""
 
-    nodes: int = 8
+    nodes: int = 10
     topology: Mapping[str, int] = field(default_factory=lambda: {ZONE: 2})
     """Node label to the number of domains that the nodes are spread over."""
     host: str = "127.0.0.1"
@@ -32,6 +32,8 @@ class UpOptions:
     """State is kept in this file; None: it is lost at the end."""
     ready_after: float = 1.0
     max_unavailable_gate: bool = False
+    operator: bool = True
+    """False: the control plane and the CRDs alone, for an operator of your own."""
 
     def node_specs(self) -> list[NodeSpec]:
         """The nodes, neighbours in the same domain."""

@@ -48,7 +48,8 @@ async def _up(
     async with LocalControlPlane(options, clock=clock) as plane:
         written = _write_kubeconfig(kubeconfig, plane.kubeconfig)
         try:
-            starting = asyncio.create_task(_start(plane, process, manifests, show))
+            work = _start(plane, process, manifests, show, operator=options.operator)
+            starting = asyncio.create_task(work)
             starting.add_done_callback(lambda task: _told(task, process))
             code = await process.run()
             if starting.done() and not starting.cancelled() and starting.exception() is not None:
@@ -64,8 +65,11 @@ async def _start(
     process: Process,
     manifests: Sequence[Mapping[str, Any]],
     show: Show,
+    *,
+    operator: bool,
 ) -> None:
-    await plane.start_operator(process, Metrics())
+    if operator:
+        await plane.start_operator(process, Metrics())
     try:
         await plane.apply(manifests, namespace="default")
     except ApiStatus as refusal:

@@ -1,0 +1,5 @@
+"""`python -m lws`."""
+
+from lws.cli import main
+
+main()
