@@ -94,6 +94,7 @@ def test_a_terminating_pod_serves_but_is_not_ready(world: World) -> None:
     made = stateful_set(replicas=1, grace=60)
     world.create(with_pod_annotations(made, stuck="yes"))
     world.ready(1)
+    world.until(lambda: _endpoints(world), what="an endpoint")
     world.delete("pods", "web-0")
     world.until(lambda: _endpoints(world)["web-0"]["conditions"]["terminating"], what="terminating")
     conditions = {"ready": False, "serving": True, "terminating": True}

@@ -88,4 +88,5 @@ class RealWorld(World):
         return len(self._recorder.changes), versions
 
     def changes(self) -> list[tuple[str, Json]]:
+        self._recorder.catch_up()
         return [(change.kind, change.item) for change in self._recorder.changes]

@@ -31,6 +31,7 @@ from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import JsonObject
 
 MAX_ENDPOINTS = 100
+_BATCH_SECONDS = 0.1  # changes of pods that come together are written together
 _BY_SERVICE, _BY_LABEL = "service", "label"
 Place = tuple[str, str]
 
@@ -89,11 +90,13 @@ class EndpointSliceController:
     def _pod_changed(self, old: JsonObject | None, new: JsonObject | None) -> None:
         for pod in (old, new):
             for service in self._selecting(pod) if pod is not None else ():
-                place = place_of(service)
-                state = self._states.get(place)
-                if state is not None:
-                    state.changed.add(name_of(pod or {}))
-                self.worker.add(place)
+                state = self._states.get(place_of(service))
+                if state is None:
+                    self.worker.add(place_of(service))
+                    continue
+                if not state.changed:
+                    self.worker.add_after(place_of(service), _BATCH_SECONDS)
+                state.changed.add(name_of(pod or {}))
 
     def _selecting(self, pod: JsonObject) -> list[JsonObject]:
         space = namespace_of(pod)
