@@ -13,10 +13,11 @@ from lws.sandbox.schema.wire import decoded
 
 JsonObject = dict[str, Any]
 
+_STATUS = ("", "v1", "Status")
 KINDS: tuple[tuple[str, str, str], ...] = tuple(
-    sorted(key for key, name in definition_names().items() if name in wire())
+    sorted(key for key, name in definition_names().items() if name in wire() and key != _STATUS)
 )
-"""(group, version, kind) of all that have a schema, lists aside."""
+"""(group, version, kind) of all objects that have a schema, lists aside."""
 
 
 def schema_of(group: str, version: str, kind: str) -> Schema | None:
