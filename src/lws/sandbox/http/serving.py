@@ -1,6 +1,7 @@
 """The handler on a port."""
 
 import asyncio
+import re
 import ssl
 from base64 import b64encode
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from typing import Self
 import orjson
 import structlog
 from aiohttp import web
+from multidict import CIMultiDict
 
 from lws.base.errors import InvalidInput
 from lws.client.requests import Request
@@ -27,6 +29,7 @@ log = structlog.get_logger(__name__)
 BODY_SECONDS = 30.0
 SHUTDOWN_SECONDS = 1.0
 KEEPALIVE_SECONDS = 120.0
+_WARNING = re.compile(r'299 - "(?:[^"\\]|\\.)*"')
 _HEADER_BYTES_MAX = 64 << 10
 _OPEN = frozenset(("/healthz", "/livez", "/readyz", "/version"))
 
@@ -193,7 +196,11 @@ async def _request_of(incoming: web.Request) -> Request:
 
 
 def _outgoing(response: Response) -> web.Response:
-    return web.Response(status=response.status, headers=response.headers, body=response.body)
+    headers = CIMultiDict(response.headers)
+    warnings = headers.pop("warning", "")
+    for text in _WARNING.findall(warnings):  # a line each, as the real server sends them
+        headers.add("warning", text)
+    return web.Response(status=response.status, headers=headers, body=response.body)
 
 
 def kubeconfig(url: str, *, token: str = "", authority: bytes = b"") -> bytes:

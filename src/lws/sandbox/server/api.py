@@ -268,9 +268,16 @@ def require_verb(operation: Operation, verb: str) -> None:
     elif operation.subresource in kind.subresources:
         verbs = kind.subresources[operation.subresource].verbs
     else:
-        raise status.no_such_path()
+        raise _no_part(operation)
     if verb not in verbs:
         raise status.method_not_allowed()
+
+
+def _no_part(operation: Operation) -> status.ApiStatus:
+    """Of a custom kind, a part that it does not have is a name that is not there."""
+    if operation.kind.is_custom:
+        return status.not_found(operation.kind.subject(operation.name))
+    return status.no_such_path()
 
 
 def deletion_answer(operation: Operation, deleted: Deleted) -> JsonObject:

@@ -12,6 +12,7 @@ from lws.sandbox.schema.errors import DecodeError, FieldError, UnsupportedError
 from lws.sandbox.schema.structural import apply_defaults, prune, validate
 from lws.sandbox.schema.unknown import unknown_fields
 from lws.sandbox.server import names
+from lws.sandbox.server.documents import part
 from lws.sandbox.server.kinds import Kind
 from lws.sandbox.server.operations import Operation
 from lws.sandbox.server.status import (
@@ -25,10 +26,15 @@ from lws.sandbox.server.status import (
 
 JsonObject = dict[str, Any]
 
+_SHOWN_CHARACTERS = 30
+
 
 def require_kind(kind: Kind, obj: JsonObject) -> None:
-    """Fills in apiVersion and kind; 400 if they say something else."""
+    """Fills in apiVersion and kind of a built-in kind; 400 if they say something else."""
     resource = kind.resource
+    if kind.is_custom:
+        _require_custom_kind(kind, obj)
+        return
     api_version = obj.get("apiVersion") or resource.api_version
     said = obj.get("kind") or resource.kind
     if (api_version, said) != (resource.api_version, resource.kind):
@@ -36,23 +42,37 @@ def require_kind(kind: Kind, obj: JsonObject) -> None:
     obj["apiVersion"], obj["kind"] = api_version, said
 
 
+def _require_custom_kind(kind: Kind, obj: JsonObject) -> None:
+    """An object of a custom kind has to say what it is."""
+    resource = kind.resource
+    said, api_version = obj.get("kind"), obj.get("apiVersion") or ""
+    if not said:
+        shown = orjson.dumps(obj).decode()
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {resource.kind}): Object 'Kind'"
+            f" is missing in '{shown}' ({shown[:_SHOWN_CHARACTERS]} ...)"
+        )
+    if api_version != resource.api_version:
+        raise bad_request(
+            f"the API version in the data ({api_version}) does not match the expected API version"
+            f" ({resource.api_version})"
+        )
+    if said != resource.kind:
+        causes = names.invalid_causes("kind", said, [f"must be {resource.kind}"])
+        metadata = obj.get("metadata")
+        name = metadata.get("name") or "" if isinstance(metadata, dict) else ""
+        raise invalid(Subject(resource.group, str(said), str(name)), causes)
+
+
 def _other_kind(kind: Kind, api_version: str, said: str) -> ApiStatus:
     resource = kind.resource
     version = api_version.rpartition("/")[2]
-    if not kind.is_custom and said == resource.kind:
+    if said == resource.kind:
         return bad_request(
             f'{said} in version "{version}" cannot be handled as a {said}: no kind "{said}" is'
             f' registered for version "{api_version}" in scheme "pkg/runtime/scheme.go:111"'
         )
-    if kind.is_custom:
-        return bad_request(
-            f'{said} in version "{version}" cannot be handled as a {resource.kind}: the API version'
-            f" in the data ({api_version}) does not match the expected API version"
-            f" ({resource.api_version})"
-            if api_version != resource.api_version
-            else f"the object provided is unrecognized (must be of type {resource.kind})"
-        )
-    package = "core" if not resource.group else resource.group.split(".")[0]
+    package = resource.group.partition(".")[0] or "core"
     return bad_request(
         f'{said} in version "{version}" cannot be handled as a {resource.kind}: converting'
         f" ({version}.{said}) to ({package}.{resource.kind}): unknown conversion"
@@ -81,9 +101,16 @@ def typed_patched(operation: Operation, obj: JsonObject) -> JsonObject:
     try:
         return fitted(operation, obj)
     except Unfit as error:
-        shown = orjson.dumps({name: obj[name] for name in sorted(obj)}).decode()
+        shown = _as_patched(operation.kind, obj)
         message = f"Invalid value: {names.shown(shown)}: {error}"
         raise invalid(Subject(), [Cause("FieldValueInvalid", message, "patch")]) from error
+
+
+def _as_patched(kind: Kind, obj: JsonObject) -> str:
+    """The whole object in one line, its names sorted as deep as the real server sorts them."""
+    if kind.is_custom:
+        return orjson.dumps(obj, option=orjson.OPT_SORT_KEYS).decode()
+    return orjson.dumps({name: obj[name] for name in sorted(obj)}).decode()
 
 
 def fitted(operation: Operation, obj: JsonObject) -> JsonObject:
@@ -170,7 +197,25 @@ def object_problems(kind: Kind, obj: JsonObject, old: JsonObject | None) -> list
             errors = validated(resource.group, resource.version, resource.kind, obj, old)
     except UnsupportedError as error:
         raise not_implemented(error.what) from error
-    return [Cause(one.reason, one.message, one.field) for one in errors]
+    causes = [Cause(one.reason, one.message, one.field) for one in errors]
+    if kind.is_custom and kind.scale is not None:
+        causes += _scale_problems(kind.scale.replicas, obj)
+    return causes
+
+
+def _scale_problems(path: tuple[str, ...], obj: JsonObject) -> list[Cause]:
+    """What can be scaled must have a number of replicas, if it has any."""
+    replicas, field = part(obj, *path), "." + ".".join(path)
+    if replicas is None:
+        return []
+    if isinstance(replicas, bool) or not isinstance(replicas, int):
+        kind = {str: "string", bool: "bool", float: "float64"}.get(type(replicas), "object")
+        shown = replicas if isinstance(replicas, str) else names.shown(replicas)
+        problem = f"{field} accessor error: {shown} is of the type {kind}, expected int64"
+        return names.invalid_causes(field, 0, [problem])
+    if replicas < 0:
+        return names.invalid_causes(field, replicas, ["should be a non-negative integer"])
+    return []
 
 
 def own_fields(obj: Mapping[str, Any]) -> JsonObject:

@@ -5,6 +5,7 @@ from typing import Any
 
 from lws.base.times import format_time
 from lws.client.resources import Resource
+from lws.sandbox.patch import updated
 from lws.sandbox.schema import Schema
 from lws.sandbox.schema.structural import read_crd_schema
 from lws.sandbox.server.documents import part
@@ -171,15 +172,26 @@ class Definitions:
         stored = [one["name"] for one in definition["spec"]["versions"] if one.get("storage")]
         known = status.get("storedVersions") or []
         wanted["storedVersions"] = [*known, *(one for one in stored if one not in known)]
-        metadata = definition["metadata"]
-        finalizers = metadata.get("finalizers") or []
-        if CLEANUP not in finalizers:
-            metadata = {**metadata, "finalizers": [*finalizers, CLEANUP]}
-        fresh = {**definition, "metadata": metadata, "status": wanted}
+        fresh = {**definition, "status": wanted}
         if fresh == definition:
             return definition
-        key = Key(DEFINITIONS, "", metadata["name"])
+        fresh = self._owned(definition, fresh)
+        key = Key(DEFINITIONS, "", definition["metadata"]["name"])
         return self._world.store.update(key, fresh, expected=definition)
+
+    def _owned(self, old: JsonObject, new: JsonObject) -> JsonObject:
+        """The status is the API server's own."""
+        kind = self._world.registry.find("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+        assert kind is not None, "definitions are built in"
+        return updated(
+            old=old,
+            new=new,
+            schema=kind.schema,
+            manager="kube-apiserver",
+            api_version=kind.resource.api_version,
+            subresource="status",
+            now=self._world.clock.now(),
+        )
 
     def _conditions(self, status: JsonObject) -> list[JsonObject]:
         if status.get("conditions"):

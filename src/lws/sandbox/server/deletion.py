@@ -7,6 +7,7 @@ from typing import Any
 from lws.base.times import format_time, parse_time
 from lws.client.requests import Propagation
 from lws.sandbox.server import status
+from lws.sandbox.server.definitions import CLEANUP, DEFINITIONS
 from lws.sandbox.server.documents import part
 from lws.sandbox.server.lifecycle import NAMESPACES, require_mortal
 from lws.sandbox.server.operations import Operation, World
@@ -71,6 +72,8 @@ async def _deleted(
 ) -> Deleted:
     if operation.kind.storage == NAMESPACES:
         return await _namespace_deleted(world, operation, old)
+    if operation.kind.storage == DEFINITIONS and not old["metadata"].get("deletionTimestamp"):
+        return await _definition_deleted(world, operation, old)
     new, is_graceful, is_pending = old, False, False
     if operation.kind.storage == "/pods":
         new, is_graceful, is_pending = _with_grace(world, old, options)
@@ -192,6 +195,27 @@ async def _namespace_deleted(world: World, operation: Operation, old: JsonObject
     metadata = {**old["metadata"], "deletionTimestamp": format_time(world.clock.now())}
     phase = {**(old.get("status") or {}), "phase": "Terminating"}
     new = {**old, "metadata": metadata, "status": phase}
+    return Deleted(await _put(world, operation, old, new), is_gone=False)
+
+
+async def _definition_deleted(world: World, operation: Operation, old: JsonObject) -> Deleted:
+    """A definition waits for its objects; its status says so."""
+    now = format_time(world.clock.now())
+    finalizers = old["metadata"].get("finalizers") or []
+    if CLEANUP not in finalizers:
+        finalizers = [*finalizers, CLEANUP]
+    condition = {
+        "type": "Terminating",
+        "status": "True",
+        "lastTransitionTime": now,
+        "reason": "InstanceDeletionPending",
+        "message": "CustomResourceDefinition marked for deletion; CustomResource deletion will"
+        " begin soon",
+    }
+    shown = old.get("status") or {}
+    conditions = [*(shown.get("conditions") or ()), condition]
+    metadata = {**old["metadata"], "deletionTimestamp": now, "finalizers": finalizers}
+    new = {**old, "metadata": metadata, "status": {**shown, "conditions": conditions}}
     return Deleted(await _put(world, operation, old, new), is_gone=False)
 
 

@@ -126,8 +126,10 @@ class Handler:
         """Is the answer to be streamed?"""
         if request.method != "GET":
             return False
-        query = Parameters(request.query)
-        return query.flag("watch") and target_of(request.path, self.api.world.registry) is not None
+        if not Parameters(request.query).flag("watch"):
+            return False
+        target = target_of(request.path, self.api.world.registry)
+        return target is not None and not target.name
 
     async def _whole_watch(self, request: Request, headers: Headers, user: User) -> Response:
         async with self.stream(request, headers=headers, user=user) as lines:
@@ -143,8 +145,6 @@ class Handler:
         if options.timeout_seconds is None:
             seconds = _WATCH_SECONDS * (1 + clock.random())
             options = replace(options, timeout_seconds=seconds)
-        if call.target.name:
-            raise status.not_implemented("a watch on the path of one object")
         watch = StoreWatch(self.api.world, kind, call.target.namespace, options)
         include = call.query.text("includeObject")
         writer = EventWriter(kind, accepted.form, include=include, now=clock.now)
@@ -334,7 +334,9 @@ class Handler:
 
 
 def _is_watch(call: _Call) -> bool:
-    return call.request.method == "GET" and call.query.flag("watch")
+    """On the path of one object the word is passed over, as the real server does."""
+    is_collection = not call.target.name
+    return call.request.method == "GET" and is_collection and call.query.flag("watch")
 
 
 def _agent(headers: Headers) -> str:

@@ -65,7 +65,7 @@ def _decoded(body: bytes, *, is_yaml: bool, what: str) -> Any:
     except orjson.JSONDecodeError as error:
         raise status.bad_request(
             f"{what}: couldn't get version/kind; json parse error: {_json_words(body, error)}"
-            f" ({body[:64].hex()})"
+            f" ({body[:64].decode('utf-8', 'replace')})"
         ) from None
 
 
@@ -124,8 +124,12 @@ def patch_type_of(content_type: str | None, kind: Kind) -> PatchType:
         chosen = PatchType(media_type(content_type))
     except ValueError:
         chosen = None
-    if chosen is None or (chosen is PatchType.STRATEGIC and kind.is_custom):
+    if chosen is None:
         raise _no_patch()
+    if chosen is PatchType.STRATEGIC and kind.is_custom:
+        raise status.unsupported_media_type(
+            (PatchType.JSON.value, PatchType.MERGE.value, PatchType.APPLY.value)
+        )
     return chosen
 
 

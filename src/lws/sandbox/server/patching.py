@@ -26,7 +26,9 @@ async def patch(world: World, operation: Operation, body: Any, patch_type: Patch
     """JSON patch, merge patch, strategic merge patch."""
     kind = operation.kind
     if patch_type is PatchType.STRATEGIC and kind.is_custom:
-        raise status.unsupported_media_type(_types(kind))
+        raise status.unsupported_media_type(
+            (PatchType.JSON.value, PatchType.MERGE.value, PatchType.APPLY.value)
+        )
     if operation.subresource == "scale":
         return await _patch_scale(world, operation, body, patch_type)
     expected = ""
@@ -152,9 +154,3 @@ def refusal(error: PatchError) -> ApiStatus:
     """A patch that does not fit, as the client is told."""
     subject = status.Subject() if error.code == 422 else None
     return ApiStatus(error.message, code=error.code, reason=error.reason, subject=subject)
-
-
-def _types(kind: Kind) -> tuple[str, ...]:
-    both = ("application/json-patch+json", "application/merge-patch+json")
-    strategic = () if kind.is_custom else ("application/strategic-merge-patch+json",)
-    return (*both, *strategic, "application/apply-patch+yaml", "application/apply-patch+cbor")

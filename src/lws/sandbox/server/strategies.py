@@ -11,6 +11,13 @@ JsonObject = dict[str, Any]
 
 _KEPT_STATUS = frozenset(("Node", "PersistentVolume"))
 _CREATED_STATUS: Mapping[str, Callable[[JsonObject], JsonObject]] = {
+    "CustomResourceDefinition": lambda definition: {
+        "conditions": None,
+        "acceptedNames": {"plural": "", "kind": ""},
+        "storedVersions": [
+            one["name"] for one in part(definition, "spec", "versions") or () if one.get("storage")
+        ],
+    },
     "Namespace": lambda _: {"phase": "Active"},
     "PersistentVolumeClaim": lambda _: {"phase": "Pending"},
     "Pod": lambda pod: {"phase": "Pending", **_gated(pod), "qosClass": qos_class(pod)},

@@ -154,7 +154,7 @@ def _require_replicas(operation: Operation, replicas: object) -> None:
             f" {'string' if isinstance(replicas, str) else 'number'} into Go struct field"
             " ScaleSpec.spec.replicas of type int32"
         )
-    if replicas < 0:
+    if replicas < 0 and not operation.kind.is_custom:
         cause = Cause(
             "FieldValueInvalid",
             f"Invalid value: {replicas}: must be greater than or equal to 0",
