@@ -20,8 +20,8 @@ from lws.sandbox.patch import (
     strategic_merge_patch,
     updated,
 )
+from lws.sandbox.patch.desk import type_of
 from lws.sandbox.patch.entries import read
-from lws.sandbox.patch.managed import type_of
 from lws.sandbox.patch.ownership import changes, owned
 from lws.sandbox.patch.values import same
 from lws.sandbox.schema import Schema
@@ -48,7 +48,8 @@ def specs(draw: st.DrawFn, *, names: tuple[str, ...] = tuple(PARTS)) -> Json:
     """The spec of a widget, without nulls."""
     rng = draw(SEEDS)
     made = bodies.some(rng, {name: PARTS[name] for name in names}, 0.5)
-    return without_nulls(made)
+    clean: Json = without_nulls(made)
+    return clean
 
 
 def without_nulls(value: Any) -> Any:

@@ -15,21 +15,28 @@ What surprised us in the real one:
 - Most mistakes are answered with 500.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from lws.sandbox.patch.errors import PatchError
+from lws.sandbox.patch.ordering import (
+    ORDER,
+    PATCH,
+    Key,
+    check_order,
+    identity,
+    is_directive,
+    merge_key_of,
+    ordered,
+)
 from lws.sandbox.patch.values import json_kind, plain, spelled, type_name
 from lws.sandbox.schema import Schema
 
 Json = Any
 JsonObject = dict[str, Any]
-_Key = tuple[type, Json]
 
-_PATCH: Final = "$patch"
 _RETAIN_KEYS: Final = "$retainKeys"
 _DELETE_FROM: Final = "$deleteFromPrimitiveList"
-_ORDER: Final = "$setElementOrder"
 _ANYTHING: Final = Schema()
 
 
@@ -53,7 +60,7 @@ def strategic_merge_patch(document: JsonObject, patch: Json, schema: Schema) -> 
 
 
 def _merged_objects(original: JsonObject, patch: JsonObject, schema: Schema) -> JsonObject:
-    if _PATCH in patch:
+    if PATCH in patch:
         return _replaced_object(patch)
     result = _retained(original, patch)
     rest = {name: value for name, value in patch.items() if name != _RETAIN_KEYS}
@@ -64,9 +71,9 @@ def _merged_objects(original: JsonObject, patch: JsonObject, schema: Schema) -> 
 
 
 def _replaced_object(patch: JsonObject) -> JsonObject:
-    directive = patch[_PATCH]
+    directive = patch[PATCH]
     if directive == "replace":
-        return {name: value for name, value in patch.items() if name != _PATCH}
+        return {name: value for name, value in patch.items() if name != PATCH}
     if directive == "delete":
         return {}
     raise _unknown_directive(directive, patch)
@@ -83,7 +90,7 @@ def _retained(original: JsonObject, patch: JsonObject) -> JsonObject:
     if not isinstance(keys, list):
         raise _bad_retain_keys()
     for name, value in patch.items():
-        is_directive = name == _RETAIN_KEYS or name.startswith((_DELETE_FROM, _ORDER))
+        is_directive = name == _RETAIN_KEYS or name.startswith((_DELETE_FROM, ORDER))
         if value is not None and not is_directive and name not in keys:
             raise _bad_retain_keys()
     return {name: value for name, value in original.items() if name in keys}
@@ -111,7 +118,7 @@ def _merge_member(result: JsonObject, name: str, value: Json, schema: Schema) ->
     elif is_deletion:
         return
     result[name] = _cleaned(value)
-    if _is_directive(value):
+    if is_directive(value):
         del result[name]
 
 
@@ -143,15 +150,11 @@ def _cleaned(value: Json) -> Json:
         return {
             name: _cleaned(each)
             for name, each in value.items()
-            if each is not None and not _is_directive(each)
+            if each is not None and not is_directive(each)
         }
     if isinstance(value, list):
-        return [_cleaned(each) for each in value if not _is_directive(each)]
+        return [_cleaned(each) for each in value if not is_directive(each)]
     return value
-
-
-def _is_directive(value: Json) -> bool:
-    return isinstance(value, dict) and _PATCH in value
 
 
 # Lists
@@ -171,14 +174,14 @@ def _merged_list(
         raise PatchError("cannot merge lists without merge key for struct", 500)
     kept, additions = _without_special_items(original, patch, key)
     merged = _merged_items(kept, additions, key, schema.items or _ANYTHING)
-    return _ordered(merged, additions, kept, key)
+    return ordered(merged, additions, kept, key)
 
 
 def _merged_scalars(original: list[Json], patch: list[Json], *, is_deletion: bool) -> list[Json]:
     if is_deletion:
-        gone = set(map(_identity, patch))
-        return [each for each in original if _identity(each) not in gone]
-    return _ordered(_deduplicated([*original, *patch]), patch, original, "")
+        gone = set(map(identity, patch))
+        return [each for each in original if identity(each) not in gone]
+    return ordered(_deduplicated([*original, *patch]), patch, original, "")
 
 
 def _item_sample(*lists: Sequence[Json]) -> Json:
@@ -202,16 +205,16 @@ def _without_special_items(
     original: list[Json], patch: list[Json], key: str
 ) -> tuple[list[Json], list[Json]]:
     """What stays of the original and what is to be merged into it, after `$patch` in items."""
-    plain_items = [each for each in patch if _PATCH not in each]
+    plain_items = [each for each in patch if PATCH not in each]
     replaces = False
     for each in patch:
-        directive = each.get(_PATCH, None)
-        if _PATCH not in each:
+        directive = each.get(PATCH, None)
+        if PATCH not in each:
             continue
         if directive == "delete":
-            value = _merge_key_of(each, key)
+            value = merge_key_of(each, key)
             original = [
-                old for old in original if key not in old or _identity(old[key]) != _identity(value)
+                old for old in original if key not in old or identity(old[key]) != identity(value)
             ]
         elif directive == "replace":
             replaces = True
@@ -226,34 +229,19 @@ def _merged_items(
     original: list[Json], additions: list[Json], key: str, schema: Schema
 ) -> list[Json]:
     result = list(original)
-    places: dict[_Key, int] = {}
+    places: dict[Key, int] = {}
     for place, each in enumerate(result):
         if key in each:
-            places.setdefault(_identity(each[key]), place)
+            places.setdefault(identity(each[key]), place)
     for each in additions:
-        identity = _identity(_merge_key_of(each, key))
-        if identity in places:
-            place = places[identity]
+        own = identity(merge_key_of(each, key))
+        if own in places:
+            place = places[own]
             result[place] = _merged_objects(result[place], each, schema)
         else:
-            places[identity] = len(result)
+            places[own] = len(result)
             result.append(each)
     return result
-
-
-def _merge_key_of(item: Mapping[str, Json], key: str) -> Json:
-    if key not in item:
-        raise PatchError(
-            f"map: {plain(dict(item))} does not contain declared merge key: {key}", 500
-        )
-    return item[key]
-
-
-def _identity(value: Json) -> _Key:
-    """1, 1.0 and true are three scalars; objects and lists are nothing to look up by."""
-    if isinstance(value, (dict, list)):
-        raise PatchError("an object or a list cannot identify an item of a list", 500)
-    return type(value), value
 
 
 def _deduplicated(items: list[Json]) -> list[Json]:
@@ -263,7 +251,7 @@ def _deduplicated(items: list[Json]) -> list[Json]:
     while here < len(result):
         other = here + 1
         while other < len(result):
-            if _identity(result[here]) == _identity(result[other]):
+            if identity(result[here]) == identity(result[other]):
                 result[other] = result[-1]
                 result.pop()
             else:
@@ -277,24 +265,24 @@ def _deduplicated(items: list[Json]) -> list[Json]:
 
 def _merge_ordered_lists(result: JsonObject, patch: JsonObject, schema: Schema) -> None:
     """Every list with a `$setElementOrder`; it leaves the patch, its list too."""
-    for name in sorted(each for each in patch if each.startswith(_ORDER)):
+    for name in sorted(each for each in patch if each.startswith(ORDER)):
         order = patch.pop(name)
         bad = "invalid patch format of setElementOrder list"
         if not isinstance(order, list):
             raise _bad_type(order)
-        field = _list_name(name, _ORDER, bad)
+        field = _list_name(name, ORDER, bad)
         old, change = result.get(field, ...), patch.get(field, ...)
         for given in (old, change):
             if given is not ... and not isinstance(given, list):
                 raise _bad_type(given)
         inner = _member_schema(schema, field, order)
-        _check_order([] if change is ... else change, order, inner.patch_merge_key)
+        check_order([] if change is ... else change, order, inner.patch_merge_key)
         merged = _merged_for_order(old, change, inner)
         if merged is None:
             continue
         before = [] if old is ... else old
         _item_sample(before, [] if change is ... else change)
-        result[field] = _ordered(merged, order, before, inner.patch_merge_key)
+        result[field] = ordered(merged, order, before, inner.patch_merge_key)
         patch.pop(field, None)
 
 
@@ -308,7 +296,7 @@ def _merged_for_order(old: Any, change: Any, schema: Schema) -> list[Json] | Non
     if change is ...:
         return list(old)
     if old is ...:
-        return [_cleaned_directives(each) for each in change if not _is_directive(each)]
+        return [_cleaned_directives(each) for each in change if not is_directive(each)]
     return _merged_list(old, change, schema, is_deletion=False)
 
 
@@ -318,85 +306,8 @@ def _cleaned_directives(value: Json) -> Json:
         return {
             name: _cleaned_directives(each)
             for name, each in value.items()
-            if not _is_directive(each)
+            if not is_directive(each)
         }
     if isinstance(value, list):
-        return [_cleaned_directives(each) for each in value if not _is_directive(each)]
+        return [_cleaned_directives(each) for each in value if not is_directive(each)]
     return value
-
-
-def _check_order(patch: list[Json], order: list[Json], key: str) -> None:
-    """The patch's items have to come in the order's order, and all be in it."""
-    if not order or not patch:
-        return
-    waiting = [each for each in patch if not (_is_directive(each) and each[_PATCH] == "delete")]
-    at = next_in_order = 0
-    while at < len(waiting) and next_in_order < len(order):
-        if _is_directive(waiting[at]):
-            at += 1
-            continue
-        if _identity_in(waiting[at], key) == _identity_in(order[next_in_order], key):
-            at += 1
-        next_in_order += 1
-    if at < len(waiting):
-        raise PatchError(
-            f"The order in patch list:\n{plain(patch)}\n doesn't match {_ORDER} list:\n"
-            f"{plain(order)}\n",
-            500,
-        )
-
-
-def _identity_in(item: Json, key: str) -> _Key:
-    if not key:
-        return _identity(item)
-    if not isinstance(item, dict):
-        raise PatchError(
-            f"expected a map[string]interface {{}}, but received a {type_name(item)}", 500
-        )
-    return _identity(_merge_key_of(item, key))
-
-
-def _ordered(merged: list[Json], order: list[Json], before: list[Json], key: str) -> list[Json]:
-    """Items of the order by the order, the others by their old places, zipped by old places."""
-    wanted, old = _places(order, key), _places(before, key)
-    listed = [each for each in merged if _identity_in(each, key) in wanted]
-    others = [each for each in merged if _identity_in(each, key) not in wanted]
-    listed, others = _sorted_by(listed, wanted, key), _sorted_by(others, old, key)
-    return _zipped(others, listed, old, key)
-
-
-def _places(items: Iterable[Json], key: str) -> dict[_Key, int]:
-    places: dict[_Key, int] = {}
-    for place, each in enumerate(items):
-        places.setdefault(_identity_in(each, key), place)
-    return places
-
-
-def _sorted_by(items: list[Json], places: Mapping[_Key, int], key: str) -> list[Json]:
-    """By place. An item without one goes before all that came before it, as in the server."""
-    result: list[tuple[int | None, Json]] = []
-    for each in items:
-        place = places.get(_identity_in(each, key))
-        at = len(result)
-        while at and _goes_before(place, result[at - 1][0]):
-            at -= 1
-        result.insert(at, (place, each))
-    return [each for _, each in result]
-
-
-def _goes_before(place: int | None, other: int | None) -> bool:
-    return place is None or other is None or place < other
-
-
-def _zipped(
-    left: list[Json], right: list[Json], places: Mapping[_Key, int], key: str
-) -> list[Json]:
-    """Both lists in one: an item of the left first only if its old place says so."""
-    result: list[Json] = []
-    lefts, rights = list(reversed(left)), list(reversed(right))
-    while lefts and rights:
-        one = places.get(_identity_in(lefts[-1], key))
-        other = places.get(_identity_in(rights[-1], key))
-        left_first = one is not None and other is not None and one < other
-        result.append((lefts if left_first else rights).pop())
-    return result + lefts[::-1] + rights[::-1]
