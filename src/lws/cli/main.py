@@ -5,6 +5,7 @@ import click
 import lws
 from lws.cli.plan import plan
 from lws.cli.run import run
+from lws.cli.simulate import simulate
 from lws.cli.up import down, up
 
 
@@ -18,3 +19,4 @@ main.add_command(run)
 main.add_command(plan)
 main.add_command(up)
 main.add_command(down)
+main.add_command(simulate)

@@ -108,7 +108,8 @@ class LocalControlPlane:
             await opened.enter_async_context(self.server)
             await self._install()
             await opened.enter_async_context(self.cluster)
-            await opened.enter_async_context(self._http)
+            if self._options.listens:
+                await opened.enter_async_context(self._http)
             self._open.push_async_exit(opened.pop_all())
         return self
 

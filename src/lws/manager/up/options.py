@@ -32,6 +32,8 @@ class UpOptions:
     """State is kept in this file; None: it is lost at the end."""
     ready_after: float = 1.0
     max_unavailable_gate: bool = False
+    listens: bool = True
+    """False: nobody outside this process is served."""
     operator: bool = True
     """False: the control plane and the CRDs alone, for an operator of your own."""
 
