@@ -261,7 +261,7 @@ def changes() -> Iterator[tuple[str, Json, Json]]:
 def bad_schemas() -> Iterator[tuple[str, Json]]:
     """Schemas that the server refuses; each is that of the kind's root."""
     word = {"type": "string"}
-    for name, spec in {
+    specs: dict[str, Json] = {
         "no type": {},
         "type unknown": {"type": "word"},
         "list without items": {"type": "array"},
@@ -306,7 +306,8 @@ def bad_schemas() -> Iterator[tuple[str, Json]]:
         "whole object of a word": {"type": "string", "x-kubernetes-embedded-resource": True},
         "whole object without fields": {"type": "object", "x-kubernetes-embedded-resource": True},
         "empty rule": {"type": "object", _RULES: [{"rule": " "}]},
-    }.items():
+    }
+    for name, spec in specs.items():
         yield name, _root(spec)
     yield "root without type", {"properties": {"spec": word}}
     yield "root of a list", {"type": "array", "items": word}

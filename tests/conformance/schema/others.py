@@ -29,6 +29,7 @@ def cases() -> Iterator[Case]:
     yield from _rights()
     yield from _webhooks()
     yield from _stored()
+    yield from _definitions()
 
 
 def _set(name: str, **changes: Any) -> Case:
@@ -147,7 +148,7 @@ def _claims() -> Iterator[Case]:
 
 
 def _data() -> Iterator[Case]:
-    for name, fields in {
+    maps: dict[str, Json] = {
         "empty": {},
         "data": {"data": {"a": "b"}},
         "empty data": {"data": {}},
@@ -157,9 +158,10 @@ def _data() -> Iterator[Case]:
         "a number": {"data": {"a": 1}},
         "immutable": {"immutable": True, "data": {"a": "b"}},
         "too large": {"data": {"a": "x" * (1 << 20), "b": "y"}},
-    }.items():
+    }
+    for name, fields in maps.items():
         yield Case(f"config map: {name}", of("ConfigMap", **fields))
-    for name, fields in {
+    secrets: dict[str, Json] = {
         "empty": {},
         "data": {"data": {"a": "YQ=="}},
         "a bad key": {"data": {"a/b": "YQ=="}},
@@ -169,7 +171,8 @@ def _data() -> Iterator[Case]:
         "ssh without data": {"type": "kubernetes.io/ssh-auth"},
         "token without account": {"type": "kubernetes.io/service-account-token"},
         "own type": {"type": "me/mine"},
-    }.items():
+    }
+    for name, fields in secrets.items():
         yield Case(f"secret: {name}", of("Secret", **fields))
 
 
@@ -264,7 +267,7 @@ def _rights() -> Iterator[Case]:
     yield Case("role without rules", of("Role", _RBAC))
     role = {"kind": "ClusterRole", "name": "view"}
     user = {"kind": "User", "name": "me"}
-    for name, fields in {
+    bindings: dict[str, Json] = {
         "plain": {"roleRef": role, "subjects": [user]},
         "no subjects": {"roleRef": role},
         "role unknown": {"roleRef": {"kind": "Job", "name": "x"}},
@@ -278,7 +281,8 @@ def _rights() -> Iterator[Case]:
             "roleRef": role,
             "subjects": [{"kind": "ServiceAccount", "name": "a"}],
         },
-    }.items():
+    }
+    for name, fields in bindings.items():
         yield Case(f"role binding: {name}", of("RoleBinding", _RBAC, **fields))
         yield Case(f"cluster role binding: {name}", of("ClusterRoleBinding", _RBAC, **fields))
 
@@ -301,6 +305,63 @@ def _webhooks() -> Iterator[Case]:
     for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
         yield Case(f"{kind}: plain", of(kind, _HOOKS, webhooks=[hook]))
         yield Case(f"{kind}: none", of(kind, _HOOKS))
+
+
+def _definitions() -> Iterator[Case]:
+    plain: Json = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "toys.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "toys", "kind": "Toy"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "object"}},
+                }
+            ],
+        },
+    }
+    version = "spec__versions__0__"
+
+    def one(name: str, **changes: Any) -> Case:
+        return Case(f"definition: {name}", changed(plain, **changes))
+
+    yield one("plain")
+    yield one("another name", metadata__name="toy.example.com")
+    yield one("no scope", spec__scope=None)
+    yield one("scope unknown", spec__scope="World")
+    yield one("group without a dot", spec__group="example", metadata__name="toys.example")
+    yield one("no group", spec__group=None)
+    yield one("no kind", spec__names__kind=None)
+    yield one("kind with a space", spec__names__kind="To y")
+    yield one("list kind the same", spec__names__listKind="Toy")
+    yield one("not stored", **{f"{version}storage": False})
+    yield one("no schema", **{f"{version}schema": None})
+    yield one("no versions", spec__versions=[])
+    yield one("a version with a bad name", **{f"{version}name": "V_1"})
+    yield one("short names", spec__names__shortNames=["t"], spec__names__categories=["all"])
+    yield one(
+        "status and scale",
+        **{
+            f"{version}subresources": {
+                "status": {},
+                "scale": {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"},
+            }
+        },
+    )
+    yield one(
+        "columns",
+        **{
+            f"{version}additionalPrinterColumns": [
+                {"name": "N", "type": "integer", "jsonPath": ".spec.n"}
+            ]
+        },
+    )
 
 
 def _stored() -> Iterator[Case]:

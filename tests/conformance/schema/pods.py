@@ -215,7 +215,7 @@ def _probes() -> Iterator[Case]:
 
 
 def _volumes() -> Iterator[Case]:
-    for name, source in {
+    sources: dict[str, Json] = {
         "nothing is an empty directory": {},
         "memory": {"emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}},
         "a negative size": {"emptyDir": {"sizeLimit": "-1"}},
@@ -251,7 +251,8 @@ def _volumes() -> Iterator[Case]:
         },
         "two sources": {"emptyDir": {}, "hostPath": {"path": "/x"}},
         "csi": {"csi": {}},
-    }.items():
+    }
+    for name, source in sources.items():
         yield _volume(name, {"name": "v", **source})
     yield _volume("no name", {"emptyDir": {}})
     yield _volume("bad name", {"name": "V_", "emptyDir": {}})

@@ -179,3 +179,16 @@ def test_a_rule_that_is_no_cel_is_refused_with_its_definition() -> None:
     (fault,) = structural_errors({"type": "object", "properties": {"spec": spec}}, "schema")
     assert fault.field == "schema.properties[spec].x-kubernetes-validations[0].rule"
     assert "compilation failed" in fault.message
+
+
+def test_a_pattern_of_go_that_python_does_not_know_is_named() -> None:
+    spec = {"type": "string", "pattern": r"^\p{L}+$"}
+    with pytest.raises(UnsupportedError, match="pattern"):
+        structural_errors({"type": "object", "properties": {"spec": spec}}, "schema")
+
+
+def test_a_dollar_is_the_very_end() -> None:
+    spec = {"type": "string", "pattern": "^a$"}
+    assert words(spec, "a") == []
+    assert words(spec, "a\n") != []
+    assert words({"type": "string", "pattern": r"^[$]\$[[:alpha:]$]$"}, "$$x") == []

@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from lws.sandbox.schema.errors import FieldError, invalid, too_long
+from lws.sandbox.schema.errors import FieldError, UnsupportedError, invalid, too_long
 from lws.sandbox.schema.model import Schema
 
 
@@ -26,11 +26,24 @@ def matches(pattern: str, value: str) -> bool:
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Go's syntax in Python's: `$` is the very end, `\\z` too, \\d and its like are ASCII."""
-    text = re.sub(r"(?<!\\)((?:\\\\)*)\$", r"\1\\Z", pattern).replace(r"\z", r"\Z")
+    """Go's syntax in Python's: `$` is the very end, `\\z` too, \\d and its like are ASCII.
+
+    re.error if it is no pattern; UnsupportedError if Go knows it and Python may not.
+    """
+    text = _ENDS.sub(lambda found: found[1] or r"\Z", pattern)
     for name, members in _POSIX.items():
         text = text.replace(f"[:{name}:]", members)
-    return re.compile(text, re.ASCII)
+    try:
+        return re.compile(text, re.ASCII)
+    except re.error as error:
+        if _GO_ONLY.search(pattern):
+            raise UnsupportedError(f"the pattern {pattern!r}") from error
+        raise
+
+
+# What may hold a dollar that is no end (an escape, a class), or an end.
+_ENDS = re.compile(r"(\\[^z]|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\])|\$|\\z", re.DOTALL)
+_GO_ONLY = re.compile(r"\\[pPQCX]|\(\?[a-zA-Z-]+[:)]|\[\[:")
 
 
 _POSIX = {

@@ -1,9 +1,11 @@
 """CustomResourceDefinitions."""
 
+from typing import Any
+
 from lws.sandbox.schema.custom.definition import structural_errors
-from lws.sandbox.schema.errors import invalid, not_supported, required
+from lws.sandbox.schema.errors import invalid, required
 from lws.sandbox.schema.naming import dns_1035_label, dns_subdomain
-from lws.sandbox.schema.rules.words import IMMUTABLE, Faults, Object, named
+from lws.sandbox.schema.rules.words import IMMUTABLE, Faults, Object, named, one_of
 
 _MUST_BE = 'must be spec.names.plural+"."+spec.group'
 
@@ -21,10 +23,12 @@ def definition_rules(obj: Object, old: Object | None) -> Faults:
         yield from named(dns_subdomain, group, "spec.group")
         if "." not in group:
             yield invalid("spec.group", group, "should be a domain with at least one dot")
-    if spec.get("scope") not in ("Cluster", "Namespaced"):
-        yield not_supported("spec.scope", spec.get("scope") or "", ("Cluster", "Namespaced"))
+    yield from one_of(spec.get("scope"), ("Cluster", "Namespaced"), "spec.scope")
     yield from _names(names)
     yield from _versions(spec)
+    if not (obj.get("status") or {}).get("storedVersions"):
+        words = "must have at least one stored version"
+        yield invalid("status.storedVersions", None, words)
     if old is not None:
         yield from _update(spec, old["spec"])
 
@@ -56,17 +60,37 @@ def _versions(spec: Object) -> Faults:
         path = f"spec.versions[{index}]"
         name = one.get("name") or ""
         yield from named(dns_1035_label, name, f"{path}.name")
+        if index == 0:
+            yield from named(dns_1035_label, name, "spec.version")
         if name in seen:
-            yield invalid("spec.versions", versions, "must contain unique version names")
+            yield invalid("spec.versions", _shown(versions), "must contain unique version names")
         seen.add(name)
         schema = (one.get("schema") or {}).get("openAPIV3Schema")
         if schema is None:
-            yield required(f"{path}.schema.openAPIV3Schema", "schemas are required")
+            yield required(f"{path}.schema.openAPIV3Schema")
         else:
             yield from structural_errors(schema, f"{path}.schema.openAPIV3Schema")
     if len(stored) != 1:
         words = "must have exactly one version marked as storage version"
-        yield invalid("spec.versions", versions, words)
+        yield invalid("spec.versions", _shown(versions), words)
+
+
+def _shown(versions: list[Object]) -> list[dict[str, Any]]:
+    """The versions as the server's own types print them; what is one's alone is the whole's."""
+    return [
+        {
+            "Name": one.get("name") or "",
+            "Served": bool(one.get("served")),
+            "Storage": bool(one.get("storage")),
+            "Deprecated": bool(one.get("deprecated")),
+            "DeprecationWarning": one.get("deprecationWarning"),
+            "Schema": one.get("schema") if len(versions) > 1 else None,
+            "Subresources": one.get("subresources") if len(versions) > 1 else None,
+            "AdditionalPrinterColumns": None,
+            "SelectableFields": None,
+        }
+        for one in versions
+    ]
 
 
 def _update(new: Object, old: Object) -> Faults:
