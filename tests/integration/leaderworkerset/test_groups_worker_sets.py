@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness.waiting import eventually
 from tests.integration.leaderworkerset.groups import (
     make,
     names_of,
@@ -69,6 +70,8 @@ def test_more_workers_than_the_size_are_taken_away_and_nothing_restarts(world: W
         _scale(world, 5)
         world.until(lambda: worker_set(world, 0)["metadata"]["generation"] == 3, what="put back")
         world.until(lambda: set(uids(world)) == set(before), what="they are gone")
+        # The StatefulSet controller counts them for a moment longer, and so the status does.
+        eventually(world.is_at_rest, what="its status has followed")
         world.settle()
         assert set(seen.creations()) <= {"sample-0-3", "sample-0-4", "sample-0-5"}
         assert seen.creations() == seen.deletions()
