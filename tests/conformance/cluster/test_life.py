@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from lws.client.requests import PatchType
 from lws.client.resources import LEASES, NODES, PODS, STATEFULSETS
 from lws.runtime.clock import RealClock, VirtualClock
@@ -169,3 +171,19 @@ def _renewed(server: Server) -> str:
     lease = server.api.get(LEASES, name="node-0", namespace="kube-node-lease")
     renewed: str = lease["spec"]["renewTime"]
     return renewed
+
+
+async def test_what_breaks_in_a_cluster_is_told_to_who_waits_for_it() -> None:
+    clock = VirtualClock()
+    async with Server(clock=clock) as server:
+        cluster = Cluster(server.api, clock, nodes=[NODE])
+        await cluster.start()
+        waiting = asyncio.create_task(cluster.wait())
+        await clock.run_for(1)
+        assert not waiting.done()
+        server.api.update = None  # type: ignore[assignment,method-assign]
+        await server.api.create(STATEFULSETS, stateful_set(replicas=1), namespace="default")
+        await clock.run_for(1)
+        assert waiting.done()
+        with pytest.raises(ExceptionGroup):
+            await waiting

@@ -88,6 +88,13 @@ class Cluster:
             await task
         self._started.clear()
 
+    async def wait(self) -> None:
+        """Until it is stopped; raises what broke, if something did."""
+        if self._task is not None:
+            await asyncio.wait((self._task,))
+            if not self._task.cancelled():
+                self._task.result()
+
     async def __aenter__(self) -> Self:
         """Start."""
         await self.start()

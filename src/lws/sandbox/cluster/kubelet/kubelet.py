@@ -180,7 +180,7 @@ class Kubelets:
         for entry in list(statuses.ended_entries(pod)):
             changed = self._restarted(changed, entry, life)
         entries = statuses.container_statuses(changed)
-        if entries and all("terminated" in one["state"] for one in entries):
+        if entries and all("terminated" in (one.get("state") or {}) for one in entries):
             changed = statuses.completed(changed, self._clock)
         elif self._is_ready_due(changed) or _is_belied(changed, life):
             changed = statuses.readied(changed, self._clock, ready=True, reason="")
@@ -191,7 +191,8 @@ class Kubelets:
     def _is_ready_due(self, pod: JsonObject) -> bool:
         ready = condition_of(pod, "Ready") or {}
         is_starting = ready.get("status") == "False" and ready.get("reason") == statuses.STARTING
-        all_run = all("running" in one["state"] for one in statuses.container_statuses(pod))
+        containers = statuses.container_statuses(pod)
+        all_run = all("running" in (one.get("state") or {}) for one in containers)
         if not is_starting or not all_run or UNREADY in annotations_of(pod):
             self._life(pod).since.pop("ready", None)
             return False
@@ -203,7 +204,7 @@ class Kubelets:
         terminated = state.get("terminated")
         if terminated is None and name not in life.waiting:
             return pod  # somebody else has it wait
-        if terminated is not None and not _is_restarted(pod, name, terminated["exitCode"]):
+        if terminated is not None and not _is_restarted(pod, name, terminated.get("exitCode") or 0):
             return pod
         if terminated is not None and name not in life.waiting:
             _count_crash(life, name, terminated)
@@ -297,7 +298,8 @@ def _is_belied(pod: JsonObject, life: _Life) -> bool:
 
 
 def _count_crash(life: _Life, name: str, terminated: JsonObject) -> None:
-    ran = parse_time(terminated["finishedAt"]) - parse_time(terminated["startedAt"])
+    started, finished = terminated.get("startedAt"), terminated.get("finishedAt")
+    ran = parse_time(finished) - parse_time(started) if started and finished else 0.0
     life.crashes[name] = 1 if ran >= _CALM_SECONDS else life.crashes.get(name, 0) + 1
 
 

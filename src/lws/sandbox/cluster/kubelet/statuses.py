@@ -104,7 +104,7 @@ def container_ended(
         }
         if "running" not in state:
             again = {**entry, "lastState": {"terminated": terminated}}
-            return {**again, "restartCount": entry["restartCount"] + 1}
+            return {**again, "restartCount": (entry.get("restartCount") or 0) + 1}
         return _ended(entry, terminated)
 
     changed = _with_entry(pod, name, change)
@@ -118,7 +118,7 @@ def container_waits(pod: JsonObject, name: str, message: str) -> JsonObject:
 
     def change(entry: JsonObject) -> JsonObject:
         waiting = {"waiting": {"reason": CRASHED, "message": message}}
-        return {**entry, "lastState": entry["state"], "state": waiting}
+        return {**entry, "lastState": entry.get("state") or {}, "state": waiting}
 
     return _with_entry(pod, name, change)
 
@@ -128,12 +128,12 @@ def container_restarted(pod: JsonObject, clock: Clock, name: str, *, ready: bool
     now = format_time(clock.now())
 
     def change(entry: JsonObject) -> JsonObject:
-        state = entry["state"]
+        state = entry.get("state") or {}
         return {
             **entry,
             "lastState": state if "terminated" in state else entry.get("lastState") or {},
             "state": {"running": {"startedAt": now}},
-            "restartCount": entry["restartCount"] + 1,
+            "restartCount": (entry.get("restartCount") or 0) + 1,
             "ready": ready,
             "started": True,
         }
@@ -141,7 +141,7 @@ def container_restarted(pod: JsonObject, clock: Clock, name: str, *, ready: bool
     changed = _with_entry(pod, name, change)
     if name not in container_names(pod):
         return changed
-    all_ready = all(one["ready"] for one in container_statuses(changed))
+    all_ready = all(one.get("ready") for one in container_statuses(changed))
     return _with_readiness(changed, clock, ready=all_ready, reason=STARTING)
 
 

@@ -92,9 +92,9 @@ class History:
         listed = self.listed(stateful_set)
         collisions = int(status_of(stateful_set).get("collisionCount") or 0)
         data = _data_of(stateful_set)
-        number = listed[-1]["revision"] + 1 if listed else 1
-        equal = [one for one in listed if one["data"] == data]
-        if equal and equal[-1]["data"] == listed[-1]["data"]:
+        number = (listed[-1].get("revision") or 0) + 1 if listed else 1
+        equal = [one for one in listed if one.get("data") == data]
+        if equal and equal[-1]["data"] == listed[-1].get("data"):
             update = listed[-1]
         elif equal:
             update = await self._renumber(equal[-1], number)
@@ -152,7 +152,7 @@ class History:
                 if refusal.reason != "AlreadyExists":
                     raise
                 present = self._api.get(CONTROLLERREVISIONS, name=name, namespace=space)
-                if present["data"] == data:
+                if present.get("data") == data:
                     return present, collisions
                 collisions += 1
             else:
