@@ -62,7 +62,9 @@ class Subject:
 
     def whole(self, rng: Random, name: str) -> Json:
         """Something to create."""
-        return changes.blended(Random(1), self.body(name, self.base, {}), self.partial(rng, name))
+        base, part = self.body(name, self.base, {}), self.partial(rng, name)
+        made: Json = changes.blended(Random(1), base, part)
+        return made
 
 
 SUBJECTS = {

@@ -230,7 +230,7 @@ def test_what_the_server_would_only_write_differently_is_not_applied(
 
 
 def changed(path: tuple[str | int, ...], value: Any) -> Json:
-    desired = json.loads(json.dumps(STATEFULSET))
+    desired: Json = json.loads(json.dumps(STATEFULSET))
     *parents, last = path
     place: Any = desired
     for step in parents:

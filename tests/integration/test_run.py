@@ -175,7 +175,7 @@ def test_it_ends_in_order_on_sigterm_while_it_works(spare_control_plane: Control
 _BASE = leader_worker_set("refused", replicas=2)
 
 
-def _with(spec: Json, **metadata: Json) -> Json:
+def _with(spec: Json, **metadata: object) -> Json:
     return _BASE | {"metadata": _BASE["metadata"] | metadata, "spec": _BASE["spec"] | spec}
 
 

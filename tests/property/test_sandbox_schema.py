@@ -141,7 +141,8 @@ def _spoil(draw: st.DrawFn, value: Any, known: Schema, path: str, added: list[st
             if path or name != "metadata":
                 inner = f"{path}.{name}" if path else name
                 _spoil(draw, member, known.properties[name], inner, added)
-        if known.properties and draw(st.booleans()):
+        is_spoiled: bool = draw(st.booleans())
+        if known.properties and is_spoiled:
             value["unheardOf"] = draw(st.sampled_from((1, None, {"a": []})))
             added.append(f"{path}.unheardOf" if path else "unheardOf")
 

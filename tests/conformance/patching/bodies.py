@@ -252,7 +252,8 @@ def _port(rng: Random) -> Json:
 
 def _env(rng: Random) -> Json:
     source = {"fieldRef": {"fieldPath": "metadata.name"}}
-    value = rng.choice([{"value": "1"}, {"value": "2"}, {"valueFrom": source}, {}])
+    values: list[Json] = [{"value": "1"}, {"value": "2"}, {"valueFrom": source}, {}]
+    value = rng.choice(values)
     return {"name": rng.choice("ABC"), **value}
 
 
@@ -280,9 +281,12 @@ def _spread(rng: Random) -> Json:
 
 
 def _volume(rng: Random) -> Json:
-    source = rng.choice(
-        [{"emptyDir": {}}, {"configMap": {"name": "c"}}, {"hostPath": {"path": "/"}}]
-    )
+    sources: list[Json] = [
+        {"emptyDir": {}},
+        {"configMap": {"name": "c"}},
+        {"hostPath": {"path": "/"}},
+    ]
+    source = rng.choice(sources)
     return {"name": rng.choice("vw"), **source}
 
 

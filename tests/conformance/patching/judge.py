@@ -159,7 +159,7 @@ class Judge:
         }
         self._tell(f"apply scale force={force}", body, manager)
         live, old = self.get(name), self.get(name, "scale")
-        given = {"applied": body, "force": force, "is_custom": self._is_custom}
+        given: Json = {"applied": body, "force": force, "is_custom": self._is_custom}
         path = self._path(name, "scale")
         try:
             scale_applied(**self._of_scale(live, old, manager, name), **given)
@@ -350,12 +350,12 @@ class Judge:
             for each in mine.conflicts
         ]
         is_one = len({each.manager for each in mine.conflicts}) == 1
+        causes.sort(key=lambda each: each["message"])
         ours = {"message": mine.message if is_one else "", "causes": causes}
-        real = {"message": "", "causes": []}
+        real: Json = {"message": "", "causes": []}
         if isinstance(theirs, ApiError) and theirs.status == 409 and theirs.reason == "Conflict":
             found = sorted(theirs.body["details"]["causes"], key=lambda each: each["message"])
             real = {"message": theirs.message if is_one else "", "causes": found}
-        ours["causes"] = sorted(causes, key=lambda each: each["message"])
         self._require_same(ours, real, "conflicts differ")
 
     # The story so far, for whoever has to look into it
@@ -401,7 +401,7 @@ def _status(answer: Json | ApiError) -> list[int | str]:
 def _unordered(problem: PatchError | Json | ApiError) -> list[int | str]:
     """Of several complaints the server tells some, in any order."""
     if isinstance(problem, PatchError):
-        code, reason, message = problem.code, problem.reason, problem.message
+        code, reason, message = str(problem.code), problem.reason, problem.message
     else:
         code, reason, message = map(str, _status(problem))
     return [int(code), reason, *message.partition("errors:")[:2]]

@@ -60,6 +60,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """A test in a thread has run, or runs, already."""
     if "world" not in pyfuncitem.fixturenames:
         return None
-    result: Future[None] = pyfuncitem.funcargs["world"]
+    result = pyfuncitem.funcargs["world"]
+    assert isinstance(result, Future)
     result.result()
     return True

@@ -36,7 +36,7 @@ def whole_groups(live: Mapping[str, Json], name: str) -> set[int]:
 
 
 class Bounds:
-    """An invariant: at least `floor` groups ready, at most `ceiling` there; and what was reached."""
+    """Invariant: at least `floor` groups ready, at most `ceiling` there; and what was reached."""
 
     def __init__(self, name: str, *, floor: int, ceiling: int | None) -> None:
         self._name, self._floor, self._ceiling = name, floor, ceiling

@@ -8,6 +8,7 @@ each by itself. A test that takes `alone` runs when all those have ended, with n
 import os
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TypeGuard
 
 import pytest
 
@@ -41,7 +42,7 @@ class Stage:
         items = [item for item in asked.session.items if self._is_ours(item)]
         return sorted(items, key=lambda item: item.get_closest_marker("slow") is None)
 
-    def _is_ours(self, item: pytest.Item) -> bool:
+    def _is_ours(self, item: pytest.Item) -> TypeGuard[pytest.Function]:
         return (
             isinstance(item, pytest.Function)
             and {"stage", "world"} <= set(item.fixturenames)

@@ -53,9 +53,10 @@ def pod_groups(world: World) -> list[Json]:
     return sorted(found, key=lambda one: str(one["metadata"]["name"]))
 
 
-def test_each_group_has_a_pod_group_and_its_pods_say_so(gang_operator: Operator) -> None:
-    plane = gang_operator._plane
-    with World(plane, gang_operator) as world:
+def test_each_group_has_a_pod_group_and_its_pods_say_so(
+    spare_control_plane: ControlPlane, gang_operator: Operator
+) -> None:
+    with World(spare_control_plane, gang_operator) as world:
         lws = leader_worker_set(replicas=2, size=3)
         annotations = {"scheduling.volcano.sh/queue-name": "inference"}
         lws["metadata"].setdefault("annotations", {}).update(annotations)
@@ -79,9 +80,10 @@ def test_each_group_has_a_pod_group_and_its_pods_say_so(gang_operator: Operator)
         assert marks == {f"{NAME}-0-{key}", f"{NAME}-1-{key}"}
 
 
-def test_a_pod_group_that_is_deleted_comes_back(gang_operator: Operator) -> None:
-    plane = gang_operator._plane
-    with World(plane, gang_operator) as world:
+def test_a_pod_group_that_is_deleted_comes_back(
+    spare_control_plane: ControlPlane, gang_operator: Operator
+) -> None:
+    with World(spare_control_plane, gang_operator) as world:
         world.kube.create(leader_worker_set(replicas=1, size=2), world.namespace)
         (before,) = eventually(lambda: pod_groups(world), timeout=60, what="a PodGroup")
         world.kube.delete(POD_GROUPS, before["metadata"]["name"], world.namespace)

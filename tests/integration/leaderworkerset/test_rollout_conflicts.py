@@ -1,5 +1,7 @@
 """Objects of our names that are not ours, and the ends of sets."""
 
+from functools import partial
+
 import pytest
 
 from harness.kube import Json
@@ -8,6 +10,10 @@ from tests.integration.leaderworkerset.manifests import PREFIX, leader_worker_se
 from tests.integration.leaderworkerset.worlds import REVISIONS, SETS, World
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+
+
+def _has_none(world: World, resource: str) -> bool:
+    return not world.kube.items(resource, world.namespace)
 
 
 def _statefulset(name: str, labels: dict[str, str]) -> Json:
@@ -139,7 +145,7 @@ def test_a_foreground_deletion_ends_and_makes_nothing(world: World, mid_update: 
     assert set(seen.deletions()) == set(there)
     for resource in ("services", REVISIONS, SETS):
         world.until(
-            lambda resource=resource: not world.kube.items(resource, world.namespace),
+            partial(_has_none, world, resource),
             what=f"no {resource} left",
         )
 

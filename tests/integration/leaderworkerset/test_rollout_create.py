@@ -1,6 +1,7 @@
 """The first start of a set, and its scale while no update runs."""
 
 import json
+from functools import partial
 
 import pytest
 
@@ -19,6 +20,10 @@ def test_a_first_create_with_partition_and_surge_makes_no_extra_groups(world: Wo
     assert len(set(world.keys().values())) == 1
 
 
+def _is_scaled(world: World, replicas: int) -> bool:
+    return bool(world.lws()["spec"]["replicas"] == replicas)
+
+
 def test_kubectl_scales_a_set_up_down_and_to_nothing(world: World) -> None:
     world.create(replicas=2)
     for replicas in (4, 1, 0, 2):
@@ -28,7 +33,7 @@ def test_kubectl_scales_a_set_up_down_and_to_nothing(world: World) -> None:
             world.plane.kubectl(
                 "scale", "lws/sample", f"--replicas={replicas}", "-n", world.namespace
             )
-            world.until(lambda n=replicas: world.lws()["spec"]["replicas"] == n, what="scaled")
+            world.until(partial(_is_scaled, world, replicas), what="scaled")
             world.settle()
         after = set(range(replicas))
         assert seen.creations() == pods_in(after - before)

@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 import pytest
 
@@ -118,6 +119,10 @@ def _changes_of(kind: str, world: World) -> Iterator[set[str]]:
         recorder.catch_up()
 
 
+def _is_ready(world: World, wanted: bool) -> bool:
+    return (0 in world.ready()) is wanted
+
+
 def _wake(world: World) -> int:
     """Let a group be unready and ready again, eight times; how often the set was woken so.
 
@@ -127,7 +132,7 @@ def _wake(world: World) -> int:
         return 0
     for ready in (False, True) * 8:
         pods.set_ready(world.kube, world.namespace, "sample-0", ready)
-        world.until(lambda ready=ready: (0 in world.ready()) is ready, what="group 0 has changed")
+        world.until(partial(_is_ready, world, ready), what="group 0 has changed")
         time.sleep(0.15)
     return 16
 

@@ -198,7 +198,7 @@ def test_the_durations_of_the_election_are_judged_together() -> None:
         ("kube_api_burst", 0),
     ],
 )
-def test_every_wrong_flag_is_named(flag: str, value: object) -> None:
+def test_every_wrong_flag_is_named(flag: str, value: Any) -> None:
     with pytest.raises(InvalidInput) as refused:
         settings(**{flag: value})
     assert refused.value.field == "--" + flag.replace("_", "-")

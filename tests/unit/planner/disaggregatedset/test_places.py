@@ -1,5 +1,7 @@
 """Where an object of ours belongs: by its name, else by its labels."""
 
+from collections.abc import Mapping
+
 import msgspec
 import pytest
 
@@ -9,8 +11,10 @@ from lws.planner.disaggregatedset.snapshot import Place, place_of
 LABELS = {names.DS_ROLE: "r", names.DS_REVISION: "v", names.DS_SLICE: "4"}
 
 
-def place(name: str, *, ds: str = "pd", service: bool = False, **labels: str) -> Place:
-    document = msgspec.json.encode({"metadata": {"name": name, "labels": labels or LABELS}})
+def place(
+    name: str, *, ds: str = "pd", service: bool = False, labels: Mapping[str, str] = LABELS
+) -> Place:
+    document = msgspec.json.encode({"metadata": {"name": name, "labels": labels}})
     read = core.decode_service(document) if service else leaderworkerset.decode(document)
     return place_of(read, ds=ds)
 
@@ -40,4 +44,4 @@ def test_else_the_labels_say_it(name: str) -> None:
 
 @pytest.mark.parametrize("index", ["", "x", "-1", "4000", "\u0663"])
 def test_a_slice_label_that_is_no_number_is_none(index: str) -> None:
-    assert place("pd", **{**LABELS, names.DS_SLICE: index}) == ("r", "v", 0, False)
+    assert place("pd", labels={**LABELS, names.DS_SLICE: index}) == ("r", "v", 0, False)

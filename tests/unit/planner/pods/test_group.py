@@ -266,9 +266,9 @@ def test_replicas_that_were_changed_by_hand_are_put_back() -> None:
         [patch] = planned(statefulset=a_statefulset(replicas=replicas))
         assert isinstance(patch, MergePatch)
         assert patch.body == {"spec": {"replicas": 2}}
+        assert patch.event is not None
         assert patch.event.reason == "WorkerReplicasChanged", "a series of its own"
         assert patch.uid == "lws-0-sts-uid"
-        assert patch.event is not None
         assert patch.event.type is EventType.NORMAL
 
 

@@ -53,7 +53,8 @@ def test_what_is_no_set_is_refused(value: Any) -> None:
 
 
 def test_fields_come_before_keys_before_values_before_indexes() -> None:
-    mixed = {"i:0": {}, "v:2": {}, 'v:"1"': {}, "v:10": {}, 'k:{"a":1}': {}, "f:b": {}, "f:a": {}}
+    keys = ("i:0", "v:2", 'v:"1"', "v:10", 'k:{"a":1}', "f:b", "f:a")
+    mixed: dict[str, Any] = {key: {} for key in keys}
     expected = ["f:a", "f:b", 'k:{"a":1}', "v:2", "v:10", 'v:"1"', "i:0"]
     assert list(written({"f:x": mixed})["f:x"]) == expected
 

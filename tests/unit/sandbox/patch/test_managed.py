@@ -175,9 +175,12 @@ def test_a_removed_field_is_nobodys() -> None:
 
 
 def test_items_are_owned_by_their_keys_defaults_filled_in() -> None:
-    ports = [{"port": 80}, {"port": 80, "protocol": "UDP", "inner": [{"id": "a", "value": 1}]}]
+    ports: list[Json] = [
+        {"port": 80},
+        {"port": 80, "protocol": "UDP", "inner": [{"id": "a", "value": 1}]},
+    ]
     live = update(None, widget({"ports": ports}), "ann")
-    inner = {".": {}, 'k:{"id":"a"}': {".": {}, "f:id": {}, "f:value": {}}}
+    inner: Json = {".": {}, 'k:{"id":"a"}': {".": {}, "f:id": {}, "f:value": {}}}
     udp = {".": {}, "f:inner": inner, "f:port": {}, "f:protocol": {}}
     assert owners(live)["ann Update"]["f:ports"] == {
         ".": {},
@@ -389,7 +392,7 @@ def test_below_unknown_fields_objects_are_granular_and_lists_are_not() -> None:
     live = apply(None, {"free": {"a": {"b": [1], "c": 1}}}, "ann")
     live = apply(live, {"free": {"a": {"d": 1}, "e": {}}}, "bob")
     assert live["spec"]["free"] == {"a": {"b": [1], "c": 1, "d": 1}, "e": {}}
-    everything = {"f:a": {".": {}, "f:d": {}}, "f:e": {}}
+    everything: Json = {"f:a": {".": {}, "f:d": {}}, "f:e": {}}
     assert owners(live)["bob Apply"] == {"f:free": everything}
     with pytest.raises(ApplyConflict) as problem:
         apply(live, {"free": {"a": {"b": [2]}}}, "bob")

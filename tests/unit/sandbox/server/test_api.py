@@ -189,8 +189,9 @@ async def test_lists_are_chosen_by_labels_and_fields(server: Server) -> None:
         labels = {"color": color} if color else {}
         await server.api.create(PODS, _pod(name, **labels), namespace="default")
 
-    def names(**options: str) -> list[str]:
-        found = server.api.list(PODS, namespace="default", options=ListOptions(**options))
+    def names(*, label_selector: str = "", field_selector: str = "") -> list[str]:
+        options = ListOptions(label_selector=label_selector, field_selector=field_selector)
+        found = server.api.list(PODS, namespace="default", options=options)
         return [one["metadata"]["name"] for one in found.items]
 
     assert names(label_selector="color=red") == ["a"]

@@ -58,7 +58,7 @@ class Hooks:
         body = {"metadata": {"name": path[1:]}, "webhooks": [hook]}
         await self.server.api.create(resource, body)
 
-    async def pod(self, caller: Caller | None = None, **labels: str) -> dict[str, Any]:
+    async def pod(self, caller: Caller | None = None, /, **labels: str) -> dict[str, Any]:
         body = {
             "metadata": {"generateName": "p-", "labels": labels},
             "spec": {"containers": [{"name": "c", "image": "i"}]},
@@ -157,7 +157,7 @@ async def test_a_webhook_sees_what_it_chose(
 
 
 async def test_a_webhook_that_cannot_be_reached_refuses_or_is_passed_over(hooks: Hooks) -> None:
-    nowhere = {"clientConfig": {"url": "https://nowhere.test/x"}}
+    nowhere: dict[str, Any] = {"clientConfig": {"url": "https://nowhere.test/x"}}
     await hooks.add("/ignored", _yes, failurePolicy="Ignore", **nowhere)
     await hooks.pod()
     await hooks.add("/needed", _yes, failurePolicy="Fail", **nowhere)

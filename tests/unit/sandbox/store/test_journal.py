@@ -1,6 +1,7 @@
 """The journal: what was acknowledged is there after a kill."""
 
 import asyncio
+import os
 from pathlib import Path
 from typing import BinaryIO
 
@@ -93,13 +94,13 @@ async def test_two_at_once_are_refused(tmp_path: Path) -> None:
 async def test_many_writers_share_a_flush(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = _open(tmp_path / "data")
     syncs: list[int] = []
-    real = journal_module.os.fsync
+    real = os.fsync
 
     def counted(descriptor: int) -> None:
         syncs.append(descriptor)
         real(descriptor)
 
-    monkeypatch.setattr(journal_module.os, "fsync", counted)
+    monkeypatch.setattr(os, "fsync", counted)
 
     async def write(number: int) -> None:
         store.create(Key("/pods", "default", f"p{number}"), _pod())
@@ -148,16 +149,16 @@ async def test_a_full_disk_is_an_error_and_nothing_is_lost_once_there_is_room(
 ) -> None:
     path = tmp_path / "data"
     store = _open(path)
-    real = journal_module.os.fsync
+    real = os.fsync
 
     def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(journal_module.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     store.create(POD, _pod())
     with pytest.raises(OSError, match="No space"):
         await store.durable()
-    monkeypatch.setattr(journal_module.os, "fsync", real)
+    monkeypatch.setattr(os, "fsync", real)
     await store.durable()
     await store.close()
     again = _open(path)
