@@ -1,4 +1,13 @@
-"""One server-side apply: merge, prune, conflicts, and who owns what after it."""
+"""One server-side apply: merge, prune, conflicts, and who owns what after it.
+
+What surprised us in the real server:
+
+- An item of a list goes with the last who applied its identity, even if others own fields of it.
+- Only fields that are added or changed are conflicts. Where a scalar takes the place of an object
+  (below unknown fields), others lose what was below it, without force.
+- What loses its last member becomes null. A built-in kind drops that; of a custom resource it is
+  refused (422), unless the field is nullable: the result of an apply is defaulted, not decoded.
+"""
 
 import json
 from typing import Any, Final
