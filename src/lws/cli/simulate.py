@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lws.base.errors import InvalidInput
+from lws.cli.extras import require_sandbox
 from lws.cli.plan.manifests import read_documents
 from lws.cli.problems import EXIT_USAGE, tell
 
@@ -46,6 +47,7 @@ def simulate(
 
     Exit code 3: the rollout did not end within --limit.
     """
+    require_sandbox()
     try:
         from lws.manager.up.simulated import SimulationOptions  # the sandbox
         from lws.manager.up.simulated import simulate as run

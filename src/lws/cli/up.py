@@ -12,6 +12,7 @@ import click
 import yaml
 
 from lws.base.errors import InvalidInput
+from lws.cli.extras import require_sandbox
 from lws.cli.problems import EXIT_USAGE, tell
 from lws.runtime.clock import RealClock
 
@@ -57,6 +58,7 @@ def up(
 
     The real kubectl works on it. Ctrl-C, or `lws down`, stops it.
     """
+    require_sandbox()
     try:
         manifests = [document for file in apply_files for document in _manifests(file)]
         from lws.manager.up.options import UpOptions, topology_of
