@@ -10,6 +10,7 @@ from lws.sandbox.cluster.scheduler.world import Domain, NodeInfo, World
 _FORBIDDING = frozenset(("NoSchedule", "NoExecute"))
 _UNSCHEDULABLE = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 _EMPTY = Domain()
+_ANY_PODS = frozenset(("pods", "companions"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Refusal:
     reasons: tuple[str, ...]
     is_resolvable: bool
     causes: frozenset[str]
-    """What has to change: node, room, pods."""
+    """What has to change: node, room, pods (that go), companions (that come)."""
 
 
 def _final(reason: str, cause: str = "node") -> Refusal:
@@ -111,7 +112,7 @@ class Filter:
             least = min(counts.values(), default=0) if len(counts) >= spread.min_domains else 0
             more = spread.term.matches(self._needs.namespace, self._needs.labels)
             if counts.get(value, 0) + more - least > spread.max_skew:
-                return _resolvable(reason, cause="pods")
+                return Refusal((reason,), is_resolvable=True, causes=_ANY_PODS)
         return None
 
     def _affinity(self, node: NodeInfo) -> Refusal | None:
@@ -120,10 +121,10 @@ class Filter:
         for term in self._needs.affinity:
             value = node.labels.get(term.topology_key)
             if value is None:
-                return _final("node(s) didn't match pod affinity rules", "pods")
+                return _final("node(s) didn't match pod affinity rules", "companions")
             missing = missing or not self._count(term, value)
         if missing and (self._has_companions or not self._matches_itself):
-            return _final("node(s) didn't match pod affinity rules", "pods")
+            return _final("node(s) didn't match pod affinity rules", "companions")
         return None
 
     def _anti_affinity(self, node: NodeInfo) -> Refusal | None:

@@ -124,12 +124,12 @@ class Scheduler:
             self._gone(uid)
         elif not self._world.is_placed(uid):
             self._world.put_pod(self._needs(pod), pod["spec"]["nodeName"])
-            self._wake("pods")
+            self._wake("companions")
 
     def _gone(self, uid: str) -> None:
         self._forget(uid)
         if self._world.remove_pod(uid):
-            self._wake("room", "pods")
+            self._wake("room", "pods", "companions")
 
     def _forget(self, uid: str) -> None:
         waiting = self._waiting.pop(uid, None)
@@ -282,7 +282,7 @@ class Scheduler:
             self._world.remove_pod(waiting.needs.uid)
             self._timers.after(_RETRY_SECONDS, lambda: self._again(pod))
             return
-        self._wake("pods")
+        self._wake("companions")
         text = f"Successfully assigned {space}/{name} to {node}"
         self._recorder.normal(SOURCE, pod, "Scheduled", text)
 
