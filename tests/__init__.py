@@ -1,0 +1,1 @@
+"""Tests: unit, property, golden, conformance, integration, and of the repository itself."""

@@ -1,0 +1,1 @@
+"""What clusters do, the sandbox's and a real one."""

@@ -63,26 +63,32 @@ def _spec_schema() -> Json:
                 "x-kubernetes-embedded-resource": True,
                 "x-kubernetes-preserve-unknown-fields": True,
             },
-            "one": {
-                "type": "object",
-                "properties": {"a": word, "b": word},
-                "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
-            },
-            "not": {
-                "type": "object",
-                "properties": {"a": word},
-                "not": {"required": ["a"]},
-            },
-            "all": {
-                "type": "integer",
-                "allOf": [{"minimum": 2}, {"maximum": 4}],
-                "anyOf": [{"minimum": 3}, {"multipleOf": 2}],
-            },
+            **_combined(word),
             "old": {
                 "type": "integer",
                 _RULES: [{"rule": "self >= oldSelf", "message": "may not shrink"}],
             },
             "rules": _rules_schema(),
+        },
+    }
+
+
+def _combined(word: Json) -> Json:
+    return {
+        "one": {
+            "type": "object",
+            "properties": {"a": word, "b": word},
+            "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
+        },
+        "not": {
+            "type": "object",
+            "properties": {"a": word},
+            "not": {"required": ["a"]},
+        },
+        "all": {
+            "type": "integer",
+            "allOf": [{"minimum": 2}, {"maximum": 4}],
+            "anyOf": [{"minimum": 3}, {"multipleOf": 2}],
         },
     }
 

@@ -26,6 +26,8 @@ def cases() -> Iterator[Case]:
     yield from _claims()
     yield from _data()
     yield from _small()
+    yield from _policies()
+    yield from _addresses()
     yield from _rights()
     yield from _webhooks()
     yield from _stored()
@@ -200,6 +202,9 @@ def _small() -> Iterator[Case]:
         "lease's times", of("Lease", lease, spec={"renewTime": "2026-01-02T03:04:05.678901Z"})
     )
     yield Case("lease with a bad time", of("Lease", lease, spec={"renewTime": "yesterday"}))
+
+
+def _policies() -> Iterator[Case]:
     budget = "policy/v1"
     pods = {"matchLabels": {"a": "b"}}
     yield Case(
@@ -211,6 +216,17 @@ def _small() -> Iterator[Case]:
     )
     yield Case("budget over 100", of("PodDisruptionBudget", budget, spec={"minAvailable": "101%"}))
     yield Case("budget of nonsense", of("PodDisruptionBudget", budget, spec={"minAvailable": "x"}))
+    yield Case(
+        "volume",
+        of(
+            "PersistentVolume",
+            spec={
+                "capacity": {"storage": "1Gi"},
+                "accessModes": ["ReadWriteOnce"],
+                "hostPath": {"path": "/x"},
+            },
+        ),
+    )
     yield Case("class", of("StorageClass", "storage.k8s.io/v1", provisioner="a/b"))
     yield Case("class without provisioner", of("StorageClass", "storage.k8s.io/v1"))
     yield Case(
@@ -221,6 +237,13 @@ def _small() -> Iterator[Case]:
     yield Case(
         "priority too high", of("PriorityClass", "scheduling.k8s.io/v1", value=2_000_000_000)
     )
+    yield Case("quota", of("ResourceQuota", spec={"hard": {"pods": 5, "cpu": "1000m"}}))
+    yield Case(
+        "range", of("LimitRange", spec={"limits": [{"type": "Container", "max": {"cpu": 2}}]})
+    )
+
+
+def _addresses() -> Iterator[Case]:
     yield Case(
         "slice",
         of(
@@ -234,21 +257,6 @@ def _small() -> Iterator[Case]:
     yield Case(
         "endpoints",
         of("Endpoints", subsets=[{"addresses": [{"ip": "1.2.3.4"}], "ports": [{"port": 80}]}]),
-    )
-    yield Case("quota", of("ResourceQuota", spec={"hard": {"pods": 5, "cpu": "1000m"}}))
-    yield Case(
-        "range", of("LimitRange", spec={"limits": [{"type": "Container", "max": {"cpu": 2}}]})
-    )
-    yield Case(
-        "volume",
-        of(
-            "PersistentVolume",
-            spec={
-                "capacity": {"storage": "1Gi"},
-                "accessModes": ["ReadWriteOnce"],
-                "hostPath": {"path": "/x"},
-            },
-        ),
     )
 
 

@@ -2,59 +2,15 @@
 
 import asyncio
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
 from lws.client.errors import ApiError, Cause, Expired, TooManyRequests, Unavailable
 from lws.client.requests import Request
-from lws.runtime.clock import VirtualClock
-from lws.runtime.informer import Informer
-from lws.runtime.metrics import Metrics
 from lws.runtime.reflection import Change, Identity
-from tests.unit.runtime.fake_api import THINGS, FakeApi, Thing, decode_thing, reset
-
-
-class World:
-    """An informer on virtual time, and what its handler was told."""
-
-    def __init__(self, **arguments: Any) -> None:
-        self.clock = VirtualClock()
-        self.api = FakeApi()
-        self.metrics = Metrics()
-        self.told: list[tuple[str, str, int]] = []
-        self.refused: list[Identity] = []
-        self.informer: Informer[Thing] = Informer(
-            client=self.api,
-            resource=THINGS,
-            decode=decode_thing,
-            clock=self.clock,
-            on_malformed=lambda identity, error: self.refused.append(identity),
-            metrics=self.metrics,
-            **arguments,
-        )
-        self.informer.add_handler(self.note)
-        self.task: asyncio.Task[None] | None = None
-
-    def note(self, change: Change[Thing]) -> None:
-        words = {(True, False): "add", (False, False): "change", (False, True): "delete"}
-        word = words[change.old is None, change.new is None]
-        thing = change.latest
-        if change.old is not None and change.new is not None:
-            assert change.old.metadata.uid == change.new.metadata.uid
-        self.told.append((word, thing.metadata.name, thing.value))
-
-    async def start(self) -> None:
-        self.task = asyncio.create_task(self.informer.run())
-        await self.informer.synced()
-        await self.clock.settle()
-
-    async def settle(self, seconds: float = 5.0) -> None:
-        await self.clock.run_for(seconds)
-
-    def values(self) -> dict[str, int]:
-        return {thing.metadata.name: thing.value for thing in self.informer.store.values()}
+from tests.unit.runtime.fake_api import Thing, reset
+from tests.unit.runtime.informed import World
 
 
 @pytest.fixture(autouse=True)
@@ -452,57 +408,6 @@ async def test_it_is_synced_only_after_the_last_page() -> None:
     assert not world.informer.is_synced
     world.api.hold.set()
     await world.informer.synced()
-
-
-async def test_a_list_can_come_as_a_stream() -> None:
-    world = World(streams_list=True)
-    world.api.put("a", 1)
-    world.api.put("b", 2)
-    await world.start()
-    world.api.put("c", 3)
-    await world.clock.settle()
-    assert world.values() == {"a": 1, "b": 2, "c": 3}
-    assert world.api.verbs() == ["watch"]
-    assert world.informer.last_seen == world.api.revision
-
-
-async def test_an_object_that_goes_while_the_list_streams_is_not_there() -> None:
-    world = World(streams_list=True)
-    world.api.put("a", 1)
-    world.api.put("b", 1)
-    world.api.is_mute = True
-    world.api.ends_initial_events = False
-    world.task = asyncio.create_task(world.informer.run())
-    await world.clock.settle()
-    world.api.send("DELETED", world.api.objects.pop("a"))
-    world.api.send_bookmark()
-    await world.clock.settle()
-    assert not world.informer.is_synced
-    world.api.send_bookmark(ends_initial_events=True)
-    await world.informer.synced()
-    assert world.values() == {"b": 1}
-
-
-async def test_a_stream_that_ends_before_its_list_is_whole_is_no_list() -> None:
-    world = World(streams_list=True)
-    world.api.put("a", 1)
-    world.api.ends_initial_events = False
-    world.task = asyncio.create_task(world.informer.run())
-    await world.clock.settle()
-    world.api.cut()
-    await world.clock.settle()
-    assert not world.informer.is_synced
-    await world.informer.synced()
-    assert world.api.verbs()[:2] == ["watch", "list"]
-
-
-async def test_a_server_that_cannot_stream_lists_is_asked_for_pages() -> None:
-    world = World(streams_list=True)
-    world.api.put("a", 1)
-    world.api.failures.append(ApiError("sendInitialEvents is forbidden", status=422))
-    await world.start()
-    assert world.values() == {"a": 1}
-    assert world.api.verbs() == ["watch", "list", "watch"]
 
 
 async def test_versions_that_are_no_numbers_are_recognised() -> None:

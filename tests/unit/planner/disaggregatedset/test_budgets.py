@@ -1,3 +1,5 @@
+"""Budgets of a DisaggregatedSet's update, percents resolved."""
+
 import pytest
 
 from lws.api.intorpercent import IntOrPercent

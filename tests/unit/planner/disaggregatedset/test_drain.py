@@ -1,3 +1,5 @@
+"""Old revisions are drained in step over all roles, the newest first."""
+
 from collections.abc import Mapping
 
 import pytest

@@ -1,3 +1,5 @@
+"""A rolling step: what grows, what drains, and when an update is over."""
+
 from lws.planner.disaggregatedset import (
     Budgets,
     Drain,

@@ -1,3 +1,5 @@
+"""The sequence of steps from old replicas to new ones."""
+
 from collections.abc import Sequence
 
 import pytest

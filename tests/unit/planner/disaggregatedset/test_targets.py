@@ -1,3 +1,5 @@
+"""How many replicas a role is to have."""
+
 from lws.planner.disaggregatedset import (
     external_target,
     scaler_seed,
