@@ -19,6 +19,7 @@ from harness.waiting import eventually
 from harness.watching import Recorder
 from tests.integration.leaderworkerset.groups import (
     annotated,
+    comes_to_rest,
     fail,
     make,
     restarts,
@@ -183,7 +184,7 @@ def test_a_storm_delays_and_changes_nothing_else(
         )
         stormy.until(lambda: stormy.has_settled(), what="whole again", timeout=150)
         proxy.faults = CALM
-        eventually(lambda: stormy.rest() is None, what="watches that backed off are back")
+        comes_to_rest(stormy)  # watches that backed off are back
         _await_the_end(stormy)
         assert seen.creations() == seen.deletions() == pods_in([0, 1, 1, 2]), _lives(seen)
     assert [(row["group"], row["count"]) for row in restarts(stormy)] == [(1, 1)]

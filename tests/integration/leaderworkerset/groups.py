@@ -6,6 +6,7 @@ from typing import Any
 from harness import pods
 from harness.kube import Json
 from harness.operator import Operator
+from harness.waiting import eventually
 from harness.watching import Recorder
 from tests.integration.leaderworkerset.manifests import NAME, PREFIX, leader_worker_set
 from tests.integration.leaderworkerset.worlds import World
@@ -132,3 +133,14 @@ def tracebacks(operator: Operator) -> list[str]:
     """Lines of an operator's log that show a mistake of ours."""
     with operator.log.open(encoding="utf-8", errors="replace") as log:
         return [line for line in log if '"exception":' in line or "Traceback" in line]
+
+
+def comes_to_rest(world: World) -> None:
+    """See that the operator writes nothing any more, once the cluster's own controllers, who may
+    be late on a busy machine, have nothing new to tell it."""
+
+    def rests() -> bool:
+        world.rest()
+        return True
+
+    eventually(rests, what="nothing more is written")

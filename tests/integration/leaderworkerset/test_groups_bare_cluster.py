@@ -16,7 +16,14 @@ from harness import pods
 from harness.controlplane import ControlPlane
 from harness.kube import Json
 from harness.operator import Operator
-from tests.integration.leaderworkerset.groups import fail, make, recreations, tracebacks, uids
+from tests.integration.leaderworkerset.groups import (
+    comes_to_rest,
+    fail,
+    make,
+    recreations,
+    tracebacks,
+    uids,
+)
 from tests.integration.leaderworkerset.manifests import PREFIX, leader_worker_set, pods_in
 from tests.integration.leaderworkerset.worlds import SETS, World
 
@@ -106,7 +113,7 @@ def test_budgets_that_no_webhook_saw_are_lived_with(bare: World, budget: str) ->
     updated = 0 if budget == "far partition" else 4
     bare.until(lambda: bare.images()["serve:2"] >= updated, what="the update ends")
     bare.until(lambda: len(bare.leaders()) == 2, what="no group more than wanted")
-    bare.rest()
+    comes_to_rest(bare)
 
 
 def _spec(**parts: Any) -> Json:
@@ -159,6 +166,6 @@ def test_a_set_of_no_groups_and_one_without_a_template_for_leaders(bare: World) 
     bare.kube.patch(SETS, "least", {"spec": {"replicas": 2}}, bare.namespace, subresource="scale")
     bare.until(lambda: set(uids(bare)) == {"least-0", "least-1"}, what="groups of one")
     bare.until(lambda: bare.is_true("Available", "least"), what="they are ready")
-    bare.rest()
+    comes_to_rest(bare)
     selector = f"{PREFIX}name=least,{PREFIX}worker-index=0"
     assert bare.status("least")["hpaPodSelector"] == selector

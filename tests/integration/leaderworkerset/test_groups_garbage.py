@@ -7,7 +7,14 @@ import pytest
 
 from harness import pods
 from harness.kube import Json
-from tests.integration.leaderworkerset.groups import fail, make, restarts, tracebacks, uids
+from tests.integration.leaderworkerset.groups import (
+    comes_to_rest,
+    fail,
+    make,
+    restarts,
+    tracebacks,
+    uids,
+)
 from tests.integration.leaderworkerset.manifests import PREFIX, pods_of
 from tests.integration.leaderworkerset.worlds import REVISIONS, SETS, World
 
@@ -151,7 +158,7 @@ def test_a_leader_made_by_hand_is_in_nobodys_way(world: World) -> None:
     before = uids(world)
     world.kube.create(pod, world.namespace)
     world.until(lambda: "sample-stray-7" in uids(world), what="the stray is there")
-    world.rest()
+    comes_to_rest(world)
     assert {name: uid for name, uid in uids(world).items() if name in before} == before
     assert not tracebacks(world.operator)
     pods.force_delete(world.kube, world.namespace, "sample-stray-7")

@@ -6,9 +6,9 @@ import pytest
 
 from harness import kwok, pods
 from harness.nodes import node, remove_node
-from harness.waiting import eventually
 from tests.integration.leaderworkerset.groups import (
     annotated,
+    comes_to_rest,
     fail,
     make,
     names_of,
@@ -89,7 +89,7 @@ def test_a_restart_in_a_pod_that_is_pending_still_counts(world: World) -> None:
     pods.fail_container(world.kube, world.namespace, _WORKER, container="setup", restarted=False)
     world.until(lambda: uids(world).get("sample-0", first) != first, what="it is recreated")
     world.until(lambda: len(uids(world)) == 3, what="its workers wait again")
-    eventually(lambda: world.rest() is None, what="nothing more is done")
+    comes_to_rest(world)
     assert [row["count"] for row in restarts(world)] == [1]
 
 

@@ -6,6 +6,7 @@ from harness import pods
 from harness.nodes import RACK, node
 from tests.integration.leaderworkerset.groups import (
     annotation,
+    comes_to_rest,
     fail,
     label,
     make,
@@ -55,7 +56,7 @@ def test_a_recreated_group_is_in_one_domain_of_its_own_again(world: World) -> No
 def test_more_groups_than_domains_wait_and_the_others_run(world: World) -> None:
     make(world, replicas=5, size=2, annotations=_EXCLUSIVE, ready=False)
     world.until(lambda: len(world.ready()) == 4, what="as many as there are domains")
-    world.rest()
+    comes_to_rest(world)
     waiting = next(iter(set(range(5)) - world.ready()))
     assert not worker_set(world, waiting), "no workers before the leader has a node"
     world.change({"replicas": 4})
@@ -83,7 +84,7 @@ def test_a_node_without_the_label_is_told_and_the_workers_wait_for_it(world: Wor
     (event,) = world.events("MissingTopology")
     assert event["type"] == "Warning"
     assert f"Node {name} of leader pod sample-0 has no label {key}" in event["note"]
-    world.rest()
+    comes_to_rest(world)
     assert not worker_set(world, 0)
     world.kube.patch("nodes", name, {"metadata": {"labels": {key: "here"}}})
     pods.annotate(world.kube, world.namespace, "sample-0", look="again")

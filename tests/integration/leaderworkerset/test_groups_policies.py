@@ -9,6 +9,7 @@ from harness import kwok, pods
 from harness.kube import Json
 from tests.integration.leaderworkerset.groups import (
     annotated,
+    comes_to_rest,
     fail,
     make,
     names_of,
@@ -22,7 +23,7 @@ from tests.integration.leaderworkerset.worlds import REST_SECONDS, SETS, World
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
 
-_AFTER_START = {
+_AFTER_START: dict[str, Json] = {
     "policy": {"template": {"restartPolicy": "RecreateGroupAfterStart"}},
     "experimental annotation": {
         "annotations": {f"{PREFIX}experimental-recreate-group-after-start": "true"}
@@ -76,7 +77,7 @@ def test_a_group_without_restarts_left_stays_for_inspection_until_a_new_revision
         failed = world.condition("Failed")
         assert failed["reason"] == "MaxGroupRestartsExceeded"
         assert failed["message"].endswith("groups: 0")
-        world.rest()
+        comes_to_rest(world)
         assert seen.creations() == {"sample-0": 1, "sample-0-1": 1}
     with world.watched() as seen:
         world.push("serve:2")
@@ -95,7 +96,7 @@ def test_a_budget_of_none_recreates_nothing(world: World) -> None:
     before = uids(world)
     fail(world, "sample-0")
     world.until(lambda: world.is_true("Failed"), what="told")
-    world.rest()
+    comes_to_rest(world)
     assert uids(world) == before
     assert not restarts(world)
 
@@ -116,7 +117,7 @@ def test_after_the_start_restarts_count_and_those_of_the_start_never_do(
     time.sleep(1.1)  # times in a pod's status have whole seconds
     pods.release(world.kube, world.namespace, "sample-0-2", kwok.HOLD)
     world.until(lambda: world.has_settled(), what="all are there")
-    world.rest()
+    comes_to_rest(world)
     assert uids(world) == before
     assert not restarts(world)
     time.sleep(1.1)

@@ -7,6 +7,7 @@ from harness.kube import Json
 from tests.integration.leaderworkerset.groups import (
     annotated,
     annotation,
+    comes_to_rest,
     fail,
     make,
     names_of,
@@ -26,11 +27,11 @@ def test_with_leader_ready_no_worker_comes_before_its_leader_is_ready(world: Wor
     unready = annotated(**{kwok.UNREADY: "yes"})
     make(world, replicas=2, leader=unready, spec={"startupPolicy": "LeaderReady"}, ready=False)
     world.until(lambda: len(_running(world)) == 2, what="the leaders run")
-    world.rest()
+    comes_to_rest(world)
     assert set(uids(world)) == {"sample-0", "sample-1"}
     pods.release(world.kube, world.namespace, "sample-1", kwok.UNREADY)
     world.until(lambda: world.ready() == {1}, what="the group of a ready leader is made")
-    world.rest()
+    comes_to_rest(world)
     assert not worker_set(world, 0)
     pods.release(world.kube, world.namespace, "sample-0", kwok.UNREADY)
     world.settle()
@@ -41,7 +42,7 @@ def test_a_leader_that_is_unready_later_keeps_its_workers(world: World) -> None:
     before = uids(world)
     pods.set_ready(world.kube, world.namespace, "sample-0", False)
     world.until(lambda: world.status()["readyReplicas"] == 0, what="the group is not ready")
-    world.rest()
+    comes_to_rest(world)
     assert uids(world) == before
     pods.set_ready(world.kube, world.namespace, "sample-0", True)
     world.settle()
@@ -136,7 +137,7 @@ def test_a_foreign_service_of_a_groups_name_is_told_and_left_alone(
     world.until(lambda: world.is_true("Conflict"), what="the conflict is told")
     assert "Service sample-1" in world.condition("Conflict")["message"]
     world.until(lambda: world.ready() == {0, 1}, what="the pods are there all the same")
-    world.rest()
+    comes_to_rest(world)
     assert _service(world, "sample-1")["metadata"]["resourceVersion"] == made["resourceVersion"]
     world.kube.delete("services", "sample-1", world.namespace)
     world.until(lambda: world.condition("Conflict")["status"] == "False", what="it is over")

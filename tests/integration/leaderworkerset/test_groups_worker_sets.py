@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.waiting import eventually
 from tests.integration.leaderworkerset.groups import (
+    comes_to_rest,
     make,
     names_of,
     recreations,
@@ -53,7 +53,7 @@ def test_workers_orphaned_by_their_leaders_deletion_are_told_and_left_alone(worl
         world.until(lambda: world.is_true("Conflict"), what="the conflict is told")
         assert "StatefulSet sample-0" in world.condition("Conflict")["message"]
         world.until(lambda: world.status()["readyReplicas"] == 1, what="the group is not ready")
-        world.rest()
+        comes_to_rest(world)
         assert worker_set(world, 0)["metadata"]["uid"] == old
         assert seen.creations() == {"sample-0": 1}
         world.kube.delete("statefulsets", "sample-0", world.namespace, propagation="Foreground")
@@ -71,7 +71,7 @@ def test_more_workers_than_the_size_are_taken_away_and_nothing_restarts(world: W
         world.until(lambda: worker_set(world, 0)["metadata"]["generation"] == 3, what="put back")
         world.until(lambda: set(uids(world)) == set(before), what="they are gone")
         # The StatefulSet controller counts them for a moment longer, and so the status does.
-        eventually(world.is_at_rest, what="its status has followed")
+        comes_to_rest(world)
         world.settle()
         assert set(seen.creations()) <= {"sample-0-3", "sample-0-4", "sample-0-5"}
         assert seen.creations() == seen.deletions()
