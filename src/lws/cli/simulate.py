@@ -26,10 +26,14 @@ Document = Mapping[str, Any]
 @click.option("--old-file", metavar="FILE", help="The set as it is; else the same, older image.")
 @click.option("--start", default=60.0, show_default=True, help="Seconds until a pod is ready.")
 @click.option("--limit", default=14_400.0, show_default=True, help="Seconds to give up after.")
-@click.option("--nodes", default=64, show_default=True, type=click.IntRange(1, 10_000))
+@click.option(
+    "--nodes", default=64, show_default=True, type=click.IntRange(1, 10_000), help="How many."
+)
 @click.option("--fail", multiple=True, metavar="SECONDS:POD", help="A container of POD ends then.")
 @click.option("--max-unavailable-gate", is_flag=True, help="StatefulSets take several at a time.")
-@click.option("--output", "-o", type=click.Choice(("text", "json")), default="text")
+@click.option(
+    "--output", "-o", type=click.Choice(("text", "json")), default="text", help="What to print."
+)
 @click.option("--svg", "svg_file", metavar="FILE", help="Draw ready groups over time.")
 def simulate(
     *,

@@ -30,7 +30,9 @@ def _state_folder() -> Path:
 
 
 @click.command("up", context_settings={"max_content_width": 100})
-@click.option("--nodes", type=click.IntRange(1, 10_000), default=10, show_default=True)
+@click.option(
+    "--nodes", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many."
+)
 @click.option(
     "--topology", default="zone=2", show_default=True, help="Node labels and their domains."
 )
@@ -41,7 +43,13 @@ def _state_folder() -> Path:
 @click.option("--kubeconfig", metavar="FILE", help="Where to write it; else in the state folder.")
 @click.option("--ready-after", type=float, default=1.0, show_default=True, help="Seconds of a pod.")
 @click.option("--max-unavailable-gate", is_flag=True, help="StatefulSets take several at a time.")
-@click.option("--log-level", default="error", show_default=True, metavar="LEVEL")
+@click.option(
+    "--log-level",
+    default="error",
+    show_default=True,
+    metavar="LEVEL",
+    help="debug, info, error or 0-5.",
+)
 @click.option("--operator/--no-operator", default=True, help="Run the operator on it.")
 @click.option("--view/--no-view", default=True, help="Show the groups as they change.")
 def up(
