@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from lws.base.times import format_time
 from lws.client.requests import PatchType
 from lws.client.resources import Resource
 from lws.sandbox.patch import PatchError
@@ -241,7 +242,8 @@ class Api:
 
     async def _created(self, operation: Operation, obj: JsonObject) -> JsonObject:
         if reviews.is_review(operation.kind):
-            return reviews.answer(operation, writes.asked(self.world, operation, obj))
+            now = format_time(self.world.clock.now())
+            return reviews.answer(operation, writes.asked(self.world, operation, obj), now)
         return await writes.create(self.world, operation, obj)
 
     async def _updated(self, operation: Operation, obj: JsonObject) -> JsonObject:

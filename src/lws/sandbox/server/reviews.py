@@ -21,7 +21,7 @@ def is_review(kind: Kind) -> bool:
 
 
 def answer(
-    operation: Operation, body: JsonObject, users: Mapping[str, Any] | None = None
+    operation: Operation, body: JsonObject, now: str, users: Mapping[str, Any] | None = None
 ) -> JsonObject:
     """The body with its status.
 
@@ -31,7 +31,7 @@ def answer(
     match operation.kind.resource.kind:
         case "SelfSubjectReview":
             del body["spec"]
-            body["metadata"] = {}
+            body["metadata"] = {"creationTimestamp": now}
             body["status"] = {"userInfo": _user_info(operation)}
         case "TokenReview":
             body["status"] = _token_status(operation, spec, users or {})
