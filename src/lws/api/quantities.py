@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 QuantityLike = str | int | float
 
@@ -26,6 +27,8 @@ _INT64_MAX = 2**63 - 1
 _INT64_DIGITS = 18
 # Beyond this no amount means anything, and the integers that we would compute with grow too large.
 _EXPONENT_MAX = 1000
+# The same few amounts stand in every pod; an amount costs 80 µs without.
+_KEPT = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ def _text(value: QuantityLike) -> str:
     return str(value).strip()
 
 
+@lru_cache(maxsize=_KEPT)
 def _parse(text: str) -> _Parsed:
     match = _SHAPE.fullmatch(text)
     if match is None or not (match[2] or match[3] or "0" in text):
@@ -93,6 +97,7 @@ def _suffix(text: str, suffix: str) -> tuple[int, int, bool]:
     return 10, exponent, True
 
 
+@lru_cache(maxsize=_KEPT)
 def _amount(parsed: _Parsed) -> Fraction:
     number = Fraction(int(parsed.whole + parsed.fraction), 10 ** len(parsed.fraction))
     amount = _rounded(number * Fraction(parsed.base) ** parsed.exponent)
