@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup lint test controlplane demo bench lock generate
+.PHONY: help setup lint test quick controlplane demo bench lock generate
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -23,7 +23,11 @@ lint: setup ## ruff, mypy, import-linter
 	$(BIN)/lint-imports
 
 test: setup controlplane ## every test, the real control plane's too
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 tests/unit tests/property tests/golden tests/repo tests/simulation
+	$(BIN)/pytest tests/integration tests/conformance
+
+quick: setup ## the tests that need no control plane: before every commit
+	$(BIN)/pytest -n 2 tests/unit tests/property tests/golden tests/repo tests/simulation
 
 controlplane: ## build what is missing of the real control plane
 	./hack/controlplane/build.sh
