@@ -46,6 +46,7 @@ async def _up(
 ) -> int:
     process = Process(clock=clock)
     async with LocalControlPlane(options, clock=clock) as plane:
+        process.spawn("cluster", plane.cluster.wait())
         written = _write_kubeconfig(kubeconfig, plane.kubeconfig)
         try:
             work = _start(plane, process, manifests, show, operator=options.operator)
