@@ -114,44 +114,12 @@ def test_an_operator_killed_again_and_again_in_moving_rollouts_keeps_every_bound
     assert more.creations() == more.deletions() == pods_in(range(6), name="more")
 
 
-def test_what_changed_while_no_operator_ran_is_taken_up(alone: World) -> None:
-    world = alone
-    world.create("updated", replicas=3)
-    world.create("scaled", replicas=3)
-    world.create("broken", replicas=1)
-    assert world.operator.stop() == 0
-    try:
-        _unattended(world)
-    finally:
-        world.operator.start()
-    with world.watched("updated", floor=2, ceiling=3) as updated:
-        world.until(lambda: world.has_settled("updated"), what="the update was taken up")
-    world.until(lambda: world.has_settled("scaled"), what="the scale was taken up")
-    world.until(lambda: world.has_settled("broken"), what="the group is whole again")
-    assert updated.creations() == updated.deletions() == pods_in(range(3), name="updated")
-    assert world.pods.deletions() - updated.deletions() == pods_in([2], name="scaled") + pods_in(
-        [0], name="broken"
-    )
-    world.rest()
-
-
-def _unattended(world: World) -> None:
-    """A user's changes and a container's end; the webhooks that are away refuse nothing here."""
-    webhooks = "validatingwebhookconfigurations", "mutatingwebhookconfigurations"
-    for resource in webhooks:
-        for item in world.kube.items(resource):
-            world.kube.delete(resource, item["metadata"]["name"])
-    world.push("serve:2", name="updated")
-    world.change({"replicas": 2}, name="scaled")
-    pods.fail_container(world.kube, world.namespace, "broken-0-1")
-
-
 @pytest.mark.both_gates
 @pytest.mark.slow
 def test_an_open_healing_window_outlives_kills_and_is_closed_by_an_orderly_stop(
     healing: Watched, alone: World
 ) -> None:
-    """The operator was killed by the tests before this one too, if they ran."""
+    """The tests before this one, if they ran, have killed the operator as well; none stopped it."""
     world = healing.world
     world.until(lambda: _is_going(world, "sample-0"), what="the broken group is healed")
     assert _strategy(world) == {"type": "OnDelete"}
@@ -207,3 +175,35 @@ def _kill_and_see_that_nothing_is_written(world: World) -> None:
         world.operator.start()
         time.sleep(2)
         assert not world.writes(count)
+
+
+def test_what_changed_while_no_operator_ran_is_taken_up(alone: World) -> None:
+    world = alone
+    world.create("updated", replicas=3)
+    world.create("scaled", replicas=3)
+    world.create("broken", replicas=1)
+    assert world.operator.stop() == 0
+    try:
+        _unattended(world)
+    finally:
+        world.operator.start()
+    with world.watched("updated", floor=2, ceiling=3) as updated:
+        world.until(lambda: world.has_settled("updated"), what="the update was taken up")
+    world.until(lambda: world.has_settled("scaled"), what="the scale was taken up")
+    world.until(lambda: world.has_settled("broken"), what="the group is whole again")
+    assert updated.creations() == updated.deletions() == pods_in(range(3), name="updated")
+    assert world.pods.deletions() - updated.deletions() == pods_in([2], name="scaled") + pods_in(
+        [0], name="broken"
+    )
+    world.rest()
+
+
+def _unattended(world: World) -> None:
+    """A user's changes and a container's end; the webhooks that are away refuse nothing here."""
+    webhooks = "validatingwebhookconfigurations", "mutatingwebhookconfigurations"
+    for resource in webhooks:
+        for item in world.kube.items(resource):
+            world.kube.delete(resource, item["metadata"]["name"])
+    world.push("serve:2", name="updated")
+    world.change({"replicas": 2}, name="scaled")
+    pods.fail_container(world.kube, world.namespace, "broken-0-1")
