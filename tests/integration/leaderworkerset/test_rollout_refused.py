@@ -1,6 +1,7 @@
 """Writes that the API server refuses: told to the user, tried seldom, and never made worse."""
 
 import contextlib
+import math
 import time
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -92,14 +93,16 @@ def _refused_for_long(world: World, words: str, *, active: int) -> None:
 
     No second revision is made.
     """
+    start = time.monotonic()
     with world.counting() as count:
         world.until(lambda: _is_told(world, words), what="the refusal is told")
         with _changes_of("Progressing", world) as told:
             wakes = _wake(world)
-            world.until(lambda: len(_applies(world, count)) >= 3, what="it was tried again")
+            world.until(lambda: len(_refusals(world, count)) >= 3, what="it was tried again")
         requests = [r for r in count.requests if r.namespace == world.namespace]
-        tries = _applies(world, count)
-    assert len(tries) <= (4 if wakes == 0 else 8), "each body waits 1, 2, 4 s and so on"
+        tries = _refusals(world, count)
+    most = (2 if wakes else 1) * (2 + int(math.log2(1 + time.monotonic() - start)))
+    assert len(tries) <= most, "each body waits 1, 2, 4 s and so on"
     assert len(requests) <= 15 + len(tries) + 2 * wakes, [f"{r.verb} {r.key}" for r in requests]
     assert told <= {"ApplyFailed"}
     assert len(world.revisions()) == active
@@ -137,9 +140,9 @@ def _wake(world: World) -> int:
     return 16
 
 
-def _applies(world: World, count: Count) -> list[Request]:
-    """Refused ones, without those that came too late for the version that they were meant for."""
-    return [r for r in world.writes(count) if r.resource == "statefulsets" and r.code != 409]
+def _refusals(world: World, count: Count) -> list[Request]:
+    """Not those that came too late for the version that they were meant for."""
+    return [request for request in world.writes(count) if request.code in (403, 422)]
 
 
 def test_a_refused_update_is_told_tried_seldom_and_ends_when_it_is_allowed(world: World) -> None:
@@ -217,17 +220,20 @@ def _unvalidated(world: World) -> Iterator[None]:
         world.kube.patch(resource, VALIDATING, body, kind="strategic")
 
 
-def test_a_set_that_quota_refuses_starts_once_there_is_room(world: World) -> None:
+@pytest.mark.parametrize(("resource", "active"), [("statefulsets", 1), ("controllerrevisions", 0)])
+def test_a_set_that_quota_refuses_starts_once_there_is_room(
+    world: World, resource: str, active: int
+) -> None:
     quota = {
         "apiVersion": "v1",
         "kind": "ResourceQuota",
         "metadata": {"name": "full"},
-        "spec": {"hard": {"count/statefulsets.apps": "0"}},
+        "spec": {"hard": {f"count/{resource}.apps": "0"}},
     }
     world.kube.create(quota, world.namespace)
     world.until_quota_is_known("full")
     world.create(replicas=2, ready=False)
-    _refused_for_long(world, "exceeded quota", active=1)
+    _refused_for_long(world, "exceeded quota", active=active)
     world.kube.delete("resourcequotas", "full", world.namespace)
     world.settle()
     assert world.pods.creations() == pods_in(range(2))
