@@ -32,6 +32,32 @@ def with_part(obj: JsonObject, path: Sequence[str], value: object) -> JsonObject
     return {**obj, head: with_part(inner if isinstance(inner, dict) else {}, rest, value)}
 
 
+_METADATA_ORDER = (
+    "name",
+    "generateName",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+)
+
+
+def in_order(obj: JsonObject) -> JsonObject:
+    """The same object, as the real server writes it: what it is, its metadata, the rest."""
+    metadata = {**obj["metadata"], "resourceVersion": ""}  # its place; the store fills it in
+    ordered = {name: metadata[name] for name in _METADATA_ORDER if name in metadata}
+    head = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], "metadata": ordered | metadata}
+    return head | {name: value for name, value in obj.items() if name not in head}
+
+
 def without_times(metadata: Mapping[str, Any]) -> JsonObject:
     """Metadata whose managedFields do not say when."""
     entries = metadata.get("managedFields")

@@ -74,7 +74,8 @@ def json_response(
     if media == YAML:
         body = yaml.dump(value, Dumper=yaml.CSafeDumper, sort_keys=True).encode()
     else:
-        body = orjson.dumps(value, option=orjson.OPT_INDENT_2 if is_pretty else None)
+        indent = orjson.OPT_INDENT_2 if is_pretty else 0
+        body = orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE | indent)
     headers = {"content-type": media, "cache-control": "no-cache, private"}
     if warnings:
         headers["warning"] = ", ".join(f'299 - "{_escaped(text)}"' for text in warnings)

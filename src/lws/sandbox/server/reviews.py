@@ -84,8 +84,25 @@ def _access(groups: Any) -> JsonObject:
     return {"allowed": _MASTERS in groups}
 
 
+_EVERYBODY_MAY_ASK = (
+    ("authorization.k8s.io", ("selfsubjectaccessreviews", "selfsubjectrulesreviews")),
+    ("authentication.k8s.io", ("selfsubjectreviews",)),
+)
+_HEALTH = ("/healthz", "/livez", "/readyz", "/version", "/version/")
+_DISCOVERY = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*")
+
+
 def _rules(operation: Operation) -> JsonObject:
-    is_master = _MASTERS in operation.caller.groups
-    resources = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}] if is_master else []
-    paths = [{"verbs": ["*"], "nonResourceURLs": ["*"]}] if is_master else []
+    """What anybody may do, and what masters may."""
+    resources: list[JsonObject] = [
+        {"verbs": ["create"], "apiGroups": [group], "resources": list(names)}
+        for group, names in _EVERYBODY_MAY_ASK
+    ]
+    paths: list[JsonObject] = [
+        {"verbs": ["get"], "nonResourceURLs": list(names)}
+        for names in (_HEALTH, (*_DISCOVERY, "/readyz", "/version", "/version/"))
+    ]
+    if _MASTERS in operation.caller.groups:
+        resources.insert(0, {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]})
+        paths.insert(0, {"verbs": ["*"], "nonResourceURLs": ["*"]})
     return {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False}

@@ -7,12 +7,15 @@ from typing import Any, Self
 
 from lws.base.clock import Clock
 from lws.base.times import format_time
+from lws.sandbox.patch import updated
 from lws.sandbox.server.admission import Webhooks
 from lws.sandbox.server.api import Api
 from lws.sandbox.server.builtin import builtin_kinds
 from lws.sandbox.server.definitions import Definitions
+from lws.sandbox.server.documents import in_order
 from lws.sandbox.server.emptying import Emptier
 from lws.sandbox.server.handler import Handler
+from lws.sandbox.server.intake import resets_of
 from lws.sandbox.server.lifecycle import SYSTEM_NAMESPACES
 from lws.sandbox.server.metadata import new_uid
 from lws.sandbox.server.operations import Admission, NoAdmission, World
@@ -78,7 +81,18 @@ class Server:
             "uid": new_uid(clock),
             "creationTimestamp": format_time(clock.now()),
         }
-        self.store.create(key, {**obj, "metadata": metadata})
+        kind = self.world.registry.find_kind(obj["apiVersion"], obj["kind"])
+        assert kind is not None, "these kinds are built in"
+        owned = updated(
+            old=None,
+            new={**obj, "metadata": metadata},
+            schema=kind.schema,
+            manager="kube-apiserver",
+            api_version=obj["apiVersion"],
+            now=clock.now(),
+            reset=resets_of(kind, ""),
+        )
+        self.store.create(key, in_order(owned))
 
 
 def _first_objects() -> Iterator[tuple[Key, JsonObject]]:

@@ -10,7 +10,7 @@ from lws.sandbox.server import status
 from lws.sandbox.server.allocation import allocate
 from lws.sandbox.server.bodies import object_problems, typed, typed_patched, with_defaults
 from lws.sandbox.server.conversions import from_stored, to_stored
-from lws.sandbox.server.documents import copied, is_unchanged
+from lws.sandbox.server.documents import copied, in_order, is_unchanged
 from lws.sandbox.server.intake import admit_builtin, resets_of
 from lws.sandbox.server.lifecycle import require_namespace
 from lws.sandbox.server.operations import Operation, World
@@ -55,7 +55,7 @@ async def create(
         return _dry_created(world, operation, obj)
     require_namespace(world, operation, obj)  # it may have gone while webhooks were asked
     try:
-        stored = world.store.create(operation.key, to_stored(operation.kind, obj))
+        stored = world.store.create(operation.key, to_stored(operation.kind, in_order(obj)))
     except Exists:
         raise status.already_exists(operation.kind.subject(operation.name)) from None
     world.after_write(operation.kind, stored, None)
@@ -310,7 +310,7 @@ async def _replaced(
         world.after_write(kind, None, stored)
         await world.store.durable()
         return new
-    put = world.store.update(operation.key, to_stored(kind, new), expected=stored)
+    put = world.store.update(operation.key, to_stored(kind, in_order(new)), expected=stored)
     world.after_write(kind, put, stored)
     await world.store.durable()
     return put
