@@ -83,16 +83,19 @@ class Server:
         }
         kind = self.world.registry.find_kind(obj["apiVersion"], obj["kind"])
         assert kind is not None, "these kinds are built in"
+        sent = {**obj, "metadata": metadata}
+        if obj["kind"] == "Namespace":
+            sent.pop("spec")  # its finalizer is the server's own doing
         owned = updated(
             old=None,
-            new={**obj, "metadata": metadata},
+            new=sent,
             schema=kind.schema,
             manager="kube-apiserver",
             api_version=obj["apiVersion"],
             now=clock.now(),
             reset=resets_of(kind, ""),
         )
-        self.store.create(key, in_order(owned))
+        self.store.create(key, in_order(owned | obj | {"metadata": owned["metadata"]}))
 
 
 def _first_objects() -> Iterator[tuple[Key, JsonObject]]:
