@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from lws.api.kinds import Kind
 from lws.base.clock import Clock
+from lws.controllers.metrics import SetMetrics
 from lws.controllers.outcomes import next_look
 from lws.executor.families import SetKey
 from lws.executor.foreign import ForeignObjects
@@ -13,6 +14,7 @@ from lws.planner.actions import MergePatch
 from lws.planner.leaderworkerset.plan import Plan, plan
 from lws.planner.leaderworkerset.snapshot import Foreign, LeaderWorkerSetSnapshot
 from lws.planner.leaderworkerset.status import StatusPlan, Trouble, plan_status
+from lws.runtime.metrics import Metrics
 
 COUNTERS_SECONDS = 1.0
 """A status in which only counters moved is written at most this often per set."""
@@ -28,7 +30,9 @@ class LeaderWorkerSetController:
         performer: Performer,
         foreign: ForeignObjects,
         clock: Clock,
+        metrics: Metrics,
     ) -> None:
+        self._metrics = SetMetrics(metrics)
         self._observer = observer
         self._performer = performer
         self._foreign = foreign
@@ -43,6 +47,7 @@ class LeaderWorkerSetController:
             self._forget(key)
             return None
         planned = plan(snapshot)
+        self._metrics.observe(key, snapshot, planned)
         family = family_of(key)
         failures = await self._performer.strands(family, planned.strands)
         if not planned.writes_status:
@@ -52,7 +57,9 @@ class LeaderWorkerSetController:
         if wait is None:
             failure = await self._write_status(family, snapshot, status)
             after = [planned.restart_deletes] if failure is None else []
-            failures += await self._performer.strands(family, after)
+            refused = await self._performer.strands(family, after)
+            self._metrics.recreated(key, sum(map(len, after)) if not refused else 0)
+            failures += refused
             failures += [] if failure is None else [failure]
         return next_look(failures, (planned.wake_after, status.wake_after, wait))
 
@@ -117,6 +124,7 @@ class LeaderWorkerSetController:
 
     def _forget(self, key: SetKey) -> None:
         self._status_written.pop(key, None)
+        self._metrics.forget(key)
         self._observer.forget(key)
 
 

@@ -61,7 +61,11 @@ class LeaderWorkerSetControllers:
         )
         observer = Observer(caches=caches, families=self._families, foreign=foreign, clock=clock)
         self._leaderworkerset = LeaderWorkerSetController(
-            observer=observer, performer=performer, foreign=foreign, clock=clock
+            observer=observer,
+            performer=performer,
+            foreign=foreign,
+            clock=clock,
+            metrics=metrics,
         )
         group = GroupController(
             families=self._families, performer=performer, client=client, gang=gang
