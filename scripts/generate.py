@@ -14,6 +14,7 @@ from pathlib import Path
 from generate.builtin import write_merge_keys, write_schemas
 from generate.crds import write_crds
 from generate.golden import write_keys, write_quantities, write_table
+from generate.protobuf import write_protobuf
 from generate.sandbox import write_definitions, write_wire
 from generate.webhooks import write_webhooks
 
@@ -35,6 +36,9 @@ def write_all(root: Path, *, with_go: bool) -> None:
     write_schemas(data / "schemas.json")
     write_merge_keys(data / "mergekeys.json")
     write_definitions(sandbox)
+    if with_go:
+        fields = root / "src" / "lws" / "sandbox" / "server" / "protobuf" / "fields.json"
+        write_protobuf(WIRETYPES, sandbox / "definitions.json", fields)
     write_crds(root / "deploy" / "crds")
     write_webhooks(root / "deploy" / "kustomize" / "base" / "webhooks.yaml")
 

@@ -95,7 +95,7 @@ class Server:
             now=clock.now(),
             reset=resets_of(kind, ""),
         )
-        self.store.create(key, in_order(owned | obj | {"metadata": owned["metadata"]}))
+        self.store.create(key, in_order({**obj, "metadata": owned["metadata"]}))
 
 
 def _first_objects() -> Iterator[tuple[Key, JsonObject]]:
