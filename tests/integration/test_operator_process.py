@@ -1,5 +1,6 @@
 """The operator as a process: how the harness starts, ends and measures it."""
 
+import secrets
 from collections.abc import Iterator
 
 import pytest
@@ -15,10 +16,25 @@ pytestmark = pytest.mark.real
 
 
 @pytest.fixture(scope="module")
-def process(control_plane: ControlPlane) -> Iterator[Operator]:
+def process(spare_control_plane: ControlPlane) -> Iterator[Operator]:
     """An operator of this module's own, since its tests end it."""
-    with Operator(control_plane) as running:
+    with Operator(spare_control_plane) as running:
         yield running
+
+
+@pytest.fixture
+def kube(spare_control_plane: ControlPlane) -> Kube:
+    """Of the control plane where nobody else has an operator."""
+    return spare_control_plane.kube
+
+
+@pytest.fixture
+def namespace(kube: Kube) -> Iterator[str]:
+    """A new namespace there."""
+    name = f"test-{secrets.token_hex(4)}"
+    kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    yield name
+    kube.delete("namespaces", name)
 
 
 def leader_worker_set(name: str, *, replicas: int = 1, size: int = 2) -> Json:
@@ -64,9 +80,9 @@ def test_it_goes_on_after_its_end(process: Operator, kube: Kube, namespace: str,
     eventually(lambda: ready_pods(kube, namespace) == 2, what="a group made after the restart")
 
 
-def test_a_program_that_ends_shows_its_log(control_plane: ControlPlane) -> None:
+def test_a_program_that_ends_shows_its_log(spare_control_plane: ControlPlane) -> None:
     broken = Operator(
-        control_plane, webhooks=False, command=["/bin/sh", "-c", "echo oh no; exit 3"]
+        spare_control_plane, webhooks=False, command=["/bin/sh", "-c", "echo oh no; exit 3"]
     )
     with pytest.raises(RuntimeError, match=r"ended \(exit 3\).*\noh no"), broken:
         pass

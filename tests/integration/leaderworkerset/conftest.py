@@ -14,7 +14,11 @@ from harness.operator import Operator
 from tests.integration.leaderworkerset.stage import Stage
 from tests.integration.leaderworkerset.worlds import World
 
-_PLANES = {"gate-off": "control_plane", "gate-on": "gated_control_plane"}
+_PLANES = {
+    "gate-off": ("control_plane", "operator"),
+    "gate-on": ("gated_control_plane", "gated_operator"),
+}
+"""The session's operators: a second one on the same control plane would do everything twice."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -31,13 +35,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="session")
 def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
     """A control plane with an operator, started when first asked for."""
-    plane: ControlPlane = request.getfixturevalue(_PLANES[request.param])
-    with Operator(plane) as operator:
-        stage = Stage(plane, operator, request.param)
-        try:
-            yield stage
-        finally:
-            stage.close()
+    names = _PLANES[request.param]
+    plane: ControlPlane = request.getfixturevalue(names[0])
+    operator: Operator = request.getfixturevalue(names[1])
+    stage = Stage(plane, operator, request.param)
+    try:
+        yield stage
+    finally:
+        stage.close()
 
 
 @pytest.fixture
