@@ -14,6 +14,8 @@ from typing import Self
 
 from lws.base.clock import Clock
 
+_UVLOOP_TICK = 0.001
+
 
 class RealClock:
     """The machine's time."""
@@ -28,7 +30,11 @@ class RealClock:
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
+        """Never less than asked for: uvloop counts in whole milliseconds, and may wake too soon."""
+        end = time.monotonic() + seconds
         await asyncio.sleep(max(seconds, 0.0))
+        while (left := end - time.monotonic()) > 0:  # noqa: ASYNC110 - time has no event
+            await asyncio.sleep(max(left, _UVLOOP_TICK))
 
     def random(self) -> float:
         return self._random.random()

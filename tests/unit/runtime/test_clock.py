@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+import uvloop
 
 from lws.runtime.clock import Deadline, RealClock, VirtualClock, unique_id
 
@@ -167,3 +168,17 @@ async def test_real_time_passes_by_itself() -> None:
     assert clock.monotonic() >= before
     assert clock.now() > 1_700_000_000
     assert 0 <= clock.random() < 1
+
+
+def test_nobody_wakes_too_soon_on_uvloop_either() -> None:
+    clock = RealClock()
+
+    async def overslept(seconds: float) -> float:
+        start = clock.monotonic()
+        await clock.sleep(seconds)
+        return clock.monotonic() - start - seconds
+
+    async def earliest() -> float:
+        return min(await asyncio.gather(*(overslept(0.005 + n * 0.00037) for n in range(60))))
+
+    assert uvloop.run(earliest()) >= 0
