@@ -3,6 +3,7 @@
 import click
 
 import lws
+from lws.cli.everyday import COMMANDS
 from lws.cli.plan import plan
 from lws.cli.run import run
 from lws.cli.simulate import simulate
@@ -20,3 +21,5 @@ main.add_command(plan)
 main.add_command(up)
 main.add_command(down)
 main.add_command(simulate)
+for _command in COMMANDS:
+    main.add_command(_command)

@@ -1,0 +1,154 @@
+"""The way to a cluster: common options, one connection a command, errors that say what to do."""
+
+import asyncio
+import functools
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from lws.api import names
+from lws.base.errors import InvalidInput, LwsError
+from lws.cli.everyday.family import Document, Family
+from lws.cli.problems import EXIT_USAGE, tell
+from lws.client import errors, resources
+
+if TYPE_CHECKING:
+    from lws.client.kubernetes import KubernetesClient
+
+T = TypeVar("T")
+Ask = Callable[["KubernetesClient", str], Awaitable[T]]
+"""Asks a client about a namespace."""
+
+
+class NoSuchSet(LwsError):
+    """The API server knows the kind, and holds none of that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Which cluster and namespace were named on the command line; None: as the kubeconfig has."""
+
+    namespace: str | None
+    kubeconfig: str | None
+    context: str | None
+
+    def ask(self, ask: Ask[T]) -> T:
+        """Connect, ask, hang up."""
+        from lws.client.kubeconfig import load_config  # these load the HTTP client
+        from lws.client.kubernetes import KubernetesClient
+        from lws.client.transport import HttpTransport
+        from lws.runtime.clock import RealClock
+
+        connection = load_config(
+            kubeconfig=self.kubeconfig, context=self.context, environ=os.environ
+        )
+        namespace = self.namespace or connection.namespace
+
+        async def run() -> T:
+            async with HttpTransport(connection, clock=RealClock()) as transport:
+                return await ask(KubernetesClient(transport), namespace)
+
+        return asyncio.run(run())
+
+
+def with_cluster(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that name a cluster, as `cluster`; what goes wrong is told and ends it."""
+
+    @click.option("--namespace", "-n", metavar="NAME", help="Else the context's namespace.")
+    @click.option("--kubeconfig", metavar="FILE", help="Else $KUBECONFIG or ~/.kube/config.")
+    @click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
+    @functools.wraps(command)
+    def wrapped(
+        *, namespace: str | None, kubeconfig: str | None, context: str | None, **more: Any
+    ) -> None:
+        try:
+            command(cluster=Cluster(namespace, kubeconfig, context), **more)
+        except InvalidInput as error:
+            tell(str(error))
+            sys.exit(EXIT_USAGE)
+        except NoSuchSet as error:
+            tell(str(error), hint="lws get -A lists every set")
+            sys.exit(1)
+        except errors.KubeconfigError as error:
+            tell(str(error), hint="name a file with --kubeconfig, or set KUBECONFIG")
+            sys.exit(EXIT_USAGE)
+        except errors.ClientError as error:
+            tell(str(error), hint=what_to_do(error))
+            sys.exit(1)
+
+    return wrapped
+
+
+_HINTS: tuple[tuple[type[errors.ClientError], str], ...] = (
+    (errors.NotFound, "is the kind installed? kubectl apply --server-side -f deploy/crds"),
+    (errors.Forbidden, "ask for the right, or see what you may do: kubectl auth can-i --list"),
+    (errors.Unauthorized, "log in again, or take another --context"),
+    (errors.Conflict, "it has changed meanwhile; look at it again, then repeat the command"),
+    (errors.CredentialsError, "log in again, or take another --context"),
+    (errors.TransportError, "is the cluster up, and is it the right --context?"),
+    (errors.Retryable, "try again in a moment"),
+)
+
+
+def what_to_do(error: errors.ClientError) -> str | None:
+    """What a person can do about it, if anything general."""
+    return next((hint for kind, hint in _HINTS if isinstance(error, kind)), None)
+
+
+def name_of(text: str) -> str:
+    """The name in `vllm` or `lws/vllm`; InvalidInput names what is wrong with it."""
+    kind, slash, rest = text.rpartition("/")
+    if slash and kind not in ("lws", "leaderworkerset", "leaderworkersets"):
+        message = f"must be the name of a LeaderWorkerSet, such as vllm or lws/vllm, not {text!r}"
+        raise InvalidInput(field="NAME", message=message)
+    if not rest:
+        raise InvalidInput(field="NAME", message="must not be empty")
+    return rest
+
+
+async def set_of(client: "KubernetesClient", namespace: str, name: str) -> Document:
+    """One LeaderWorkerSet; NoSuchSet if there is none of that name."""
+    try:
+        return await client.get(resources.LEADERWORKERSETS, namespace=namespace, name=name)
+    except errors.NotFound as error:
+        if f'"{name}"' in error.message:  # else it is the kind that is not known
+            raise NoSuchSet(f"namespace {namespace} has no LeaderWorkerSet {name}") from error
+        raise
+
+
+async def family_of(client: "KubernetesClient", namespace: str, name: str) -> Family:
+    """A LeaderWorkerSet, its leader StatefulSet if there is one, and its pods."""
+    lws = await set_of(client, namespace, name)
+    pods = await client.list_all(
+        resources.PODS, namespace=namespace, label_selector=f"{names.NAME}={name}"
+    )
+    try:
+        statefulset = await client.get(resources.STATEFULSETS, namespace=namespace, name=name)
+    except errors.NotFound:
+        statefulset = None
+    return Family(lws=lws, statefulset=statefulset, pods=tuple(pods.items))
+
+
+async def revisions_of(client: "KubernetesClient", lws: Document) -> list[Document]:
+    """The ControllerRevisions that a LeaderWorkerSet owns, active and retired."""
+    metadata = lws["metadata"]
+    found: dict[str, Document] = {}
+    for label in (names.NAME, names.HISTORY_OF):
+        page = await client.list_all(
+            resources.CONTROLLERREVISIONS,
+            namespace=metadata["namespace"],
+            label_selector=f"{label}={metadata['name']}",
+        )
+        found |= {item["metadata"]["uid"]: item for item in page.items}
+    return [
+        item
+        for item in found.values()
+        if any(
+            owner.get("controller") and owner["uid"] == metadata["uid"]
+            for owner in item["metadata"].get("ownerReferences", ())
+        )
+    ]

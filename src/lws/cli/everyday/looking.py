@@ -1,0 +1,158 @@
+"""`lws get`, `tree`, `status`, `history`: nothing is written."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from lws.cli.everyday import tables
+from lws.cli.everyday.cluster import (
+    Ask,
+    Cluster,
+    family_of,
+    name_of,
+    revisions_of,
+    set_of,
+    with_cluster,
+)
+from lws.cli.everyday.family import Document
+from lws.cli.everyday.history import history_of
+from lws.cli.everyday.status import Status, status_of
+from lws.client import resources
+from lws.runtime.clock import RealClock
+
+if TYPE_CHECKING:
+    from lws.client.kubernetes import KubernetesClient
+
+LOOK_SECONDS = 1.0
+
+_output = click.option(
+    "--output",
+    "-o",
+    type=click.Choice(tables.OUTPUTS),
+    default="table",
+    help="What to print; wide tells more.",
+)
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--all-namespaces", "-A", is_flag=True, help="Of every namespace.")
+@_output
+@with_cluster
+def get(*, cluster: Cluster, name: str | None, all_namespaces: bool, output: str) -> None:
+    """List LeaderWorkerSets, or show one."""
+    wanted = None if name is None else name_of(name)
+
+    async def ask(client: "KubernetesClient", namespace: str) -> list[Document]:
+        if wanted is not None:
+            return [await set_of(client, namespace, wanted)]
+        where = None if all_namespaces else namespace
+        return [*(await client.list_all(resources.LEADERWORKERSETS, namespace=where)).items]
+
+    sets = cluster.ask(ask)
+    if output in ("json", "yaml"):
+        listed = {"apiVersion": "v1", "kind": "List", "items": sets}
+        tables.show_document(listed if wanted is None else sets[0], output)
+        return
+    lines = tables.sets_table(
+        sets,
+        now=RealClock().now(),
+        wide=output == "wide",
+        namespaces=all_namespaces,
+        colour=tables.wants_colour(),
+    )
+    if sets:
+        click.echo("\n".join(lines))
+    else:
+        click.echo("no LeaderWorkerSet here; lws get -A looks in every namespace", err=True)
+
+
+@click.command()
+@click.argument("name")
+@_output
+@with_cluster
+def tree(*, cluster: Cluster, name: str, output: str) -> None:
+    """Show a set group by group: pods, nodes, restarts, and why they are not ready."""
+    status = cluster.ask(_status(name_of(name)))
+    if output in ("json", "yaml"):
+        tables.show_document(status.as_document(), output)
+        return
+    lines = tables.tree_lines(
+        status, now=RealClock().now(), wide=output == "wide", colour=tables.wants_colour()
+    )
+    click.echo("\n".join(lines))
+
+
+def _status(name: str) -> Ask[Status]:
+    async def ask(client: "KubernetesClient", namespace: str) -> Status:
+        return status_of(await family_of(client, namespace, name))
+
+    return ask
+
+
+@click.command()
+@click.argument("name")
+@click.option("--watch", "-w", is_flag=True, help="Tell what changes until it is available.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Of --watch; else for ever."
+)
+@_output
+@with_cluster
+def status(*, cluster: Cluster, name: str, watch: bool, timeout: float | None, output: str) -> None:
+    """Is a set available? Exit code 0: yes, 1: no, 2: the command is wrong."""
+    wanted = name_of(name)
+    if timeout is not None and not watch:
+        raise click.UsageError("--timeout goes with --watch")
+
+    async def ask(client: "KubernetesClient", namespace: str) -> bool:
+        clock = RealClock()
+        until = None if timeout is None else clock.monotonic() + timeout
+        shown: Status | None = None
+        while True:
+            found = status_of(await family_of(client, namespace, wanted))
+            if shown is None or found.lines != shown.lines:
+                _show_status(found, output)
+            shown = found
+            is_late = until is not None and clock.monotonic() >= until
+            if found.available or not watch or is_late:
+                return found.available
+            await clock.sleep(LOOK_SECONDS)
+
+    sys.exit(0 if cluster.ask(ask) else 1)
+
+
+def _show_status(found: Status, output: str) -> None:
+    if output in ("json", "yaml"):
+        tables.show_document(found.as_document(), output)
+        return
+    colour = tables.wants_colour()
+    title, *rest = found.lines
+    head, _, tail = title.partition(f": {found.state}, ")
+    click.echo(f"{head}: {tables.painted(found.state, colour=colour)}, {tail}")
+    every = [f"  {group.words}" for group in found.groups if not group.problems]
+    for line in [*rest, *every] if output == "wide" else rest:
+        click.echo(line)
+
+
+@click.command()
+@click.argument("name")
+@_output
+@with_cluster
+def history(*, cluster: Cluster, name: str, output: str) -> None:
+    """Show the recorded revisions, and the fields that changed from one to the next.
+
+    wanted: what the spec says; active: groups may still run it; retired: kept to go back to.
+    """
+    wanted = name_of(name)
+
+    async def ask(client: "KubernetesClient", namespace: str) -> tuple[Document, list[Document]]:
+        lws = await set_of(client, namespace, wanted)
+        return lws, await revisions_of(client, lws)
+
+    found = history_of(*cluster.ask(ask))
+    if output in ("json", "yaml"):
+        tables.show_document([one.as_document() for one in reversed(found)], output)
+        return
+    lines = tables.history_lines(found, now=RealClock().now(), wide=output == "wide")
+    click.echo("\n".join(lines))

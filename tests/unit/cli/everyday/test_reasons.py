@@ -1,0 +1,118 @@
+"""Why a pod is not ready, in plain words."""
+
+from typing import Any
+
+import pytest
+
+from lws.cli.everyday.reasons import placing_words, restarts_of, state_of, why_not_ready
+from tests.unit.cli.everyday.objects import container, pod
+
+NO_VICTIMS = "preemption: 0/20 nodes are available: 20 Preemption is not helpful for scheduling."
+
+
+@pytest.mark.parametrize(
+    ("reasons", "words"),
+    [
+        ("20 Insufficient nvidia.com/gpu", "0/20 nodes have nvidia.com/gpu to spare"),
+        (
+            "20 Insufficient nvidia.com/gpu, 7 Insufficient memory",
+            "0/20 nodes have nvidia.com/gpu to spare (7 lack memory)",
+        ),
+        (
+            (
+                "12 Insufficient cpu, 5 node(s) had untolerated taint {gpu: true}, "
+                "3 node(s) were unschedulable"
+            ),
+            "0/20 nodes fit: 12 lack cpu, 5 have a taint not tolerated {gpu: true}, 3 are cordoned",
+        ),
+        ("20 node(s) had something new", "0/20 nodes fit: 20 node(s) had something new"),
+    ],
+)
+def test_a_schedulers_message_is_told_in_words(reasons: str, words: str) -> None:
+    old = f"0/20 nodes are available: {reasons}. {NO_VICTIMS}"
+    new = f"0/20 nodes are available: {reasons}. no new claims to deallocate, {NO_VICTIMS}"
+    assert placing_words(old) == placing_words(new) == words
+
+
+def test_a_message_of_another_scheduler_is_told_as_it_is() -> None:
+    assert placing_words("queue is full.") == "queue is full"
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (
+            container(
+                {"waiting": {"reason": "CrashLoopBackOff"}},
+                lastState={"terminated": {"exitCode": 137, "reason": "OOMKilled"}},
+            ),
+            "crashes again and again, last with exit code 137 (OOMKilled)",
+        ),
+        (
+            container({"waiting": {"reason": "ImagePullBackOff"}}),
+            "cannot get its image some/image:1",
+        ),
+        (
+            container({"waiting": {"reason": "CreateContainerConfigError", "message": "no key"}}),
+            "waits, CreateContainerConfigError: no key",
+        ),
+        (container({"waiting": {"reason": "ContainerCreating"}}), "is being created"),
+        (container({"terminated": {"exitCode": 1, "reason": "Error"}}), "ended with exit code 1"),
+        (container({"running": {}}, ready=False), "runs but is not ready"),
+    ],
+)
+def test_a_container_in_trouble_is_named(status: dict[str, Any], words: str) -> None:
+    assert (
+        why_not_ready(pod(0, ready=False, containerStatuses=[status])) == f"container main {words}"
+    )
+
+
+def test_an_init_container_comes_first_and_one_that_is_done_is_no_trouble() -> None:
+    done = container({"terminated": {"exitCode": 0, "reason": "Completed"}})
+    waiting = container({"waiting": {"reason": "PodInitializing"}})
+    failing = container({"terminated": {"exitCode": 2}})
+    both: dict[str, Any] = {
+        "containerStatuses": [waiting],
+        "initContainerStatuses": [done, failing],
+    }
+    assert (
+        why_not_ready(pod(0, ready=False, **both)) == "init container main ended with exit code 2"
+    )
+    both["initContainerStatuses"] = [done]
+    words = "container main waits for the init containers"
+    assert why_not_ready(pod(0, ready=False, **both)) == words
+
+
+def test_an_evicted_pod_says_why() -> None:
+    evicted = pod(0, ready=False, phase="Failed", reason="Evicted", message=None)
+    evicted["status"]["message"] = "The node was low on memory"
+    assert why_not_ready(evicted) == "evicted: The node was low on memory"
+
+
+def test_gates_are_named() -> None:
+    held = pod(0, ready=False, message="")
+    held["spec"]["schedulingGates"] = [{"name": "example.com/quota"}]
+    assert why_not_ready(held) == "held back by scheduling gate example.com/quota"
+    gated = pod(0, ready=False, containerStatuses=[container({"running": {}}, ready=True)])
+    gated["spec"]["readinessGates"] = [{"conditionType": "example.com/link"}]
+    assert why_not_ready(gated) == "readiness gate example.com/link not met"
+
+
+def test_a_pod_that_nobody_has_looked_at_says_so() -> None:
+    assert why_not_ready({"metadata": {}}) == "not looked at by a scheduler yet"
+    assert why_not_ready(pod(0, ready=False)) == "not started by its node yet"
+
+
+def test_a_ready_pod_has_nothing_to_tell_and_one_that_ends_is_not_ready() -> None:
+    assert (state_of(pod(0)), why_not_ready(pod(0))) == ("ready", "")
+    ending = pod(0)
+    ending["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert (state_of(ending), why_not_ready(ending)) == ("ending", "")
+
+
+def test_restarts_of_all_containers_are_counted() -> None:
+    statuses: dict[str, Any] = {
+        "containerStatuses": [container({}, restartCount=2), container({})],
+        "initContainerStatuses": [container({}, restartCount=1)],
+    }
+    assert restarts_of(pod(0, **statuses)) == 3
