@@ -228,10 +228,11 @@ class World:
             every=0.2,
         )
 
-    def has_settled(self, name: str = NAME) -> bool:
+    def has_settled(self, name: str = NAME, *, image: str | None = None) -> bool:
         """Whether nothing is left to do: all groups of the wanted template and ready, and said so.
 
         Of a canary only the groups from its partition on must be of the wanted template.
+        `image` is for a template whose leader is not written out.
         """
         lws, statefulset = self.lws(name), self.statefulset(name)
         if not lws or not statefulset:
@@ -241,8 +242,10 @@ class World:
         rolling = spec["rolloutStrategy"]["rollingUpdateConfiguration"]
         updated = range(rolling["partition"], replicas)
         key = statefulset["metadata"]["labels"][f"{PREFIX}template-revision-hash"]
-        leader = spec["leaderWorkerTemplate"]["leaderTemplate"]
-        wanted = leader["spec"]["containers"][0]["image"]
+        wanted = (
+            image
+            or spec["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]["image"]
+        )
         return (
             status.get("observedGeneration") == lws["metadata"]["generation"]
             and self.is_true("Available", name)
