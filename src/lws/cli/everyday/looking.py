@@ -19,6 +19,7 @@ from lws.cli.everyday.family import Document
 from lws.cli.everyday.history import history_of
 from lws.cli.everyday.status import Status, status_of
 from lws.client import resources
+from lws.client.errors import Retryable
 from lws.runtime.clock import RealClock
 
 if TYPE_CHECKING:
@@ -110,13 +111,18 @@ def status(*, cluster: Cluster, name: str, watch: bool, timeout: float | None, o
         until = None if timeout is None else clock.monotonic() + timeout
         shown: Status | None = None
         while True:
-            found = status_of(await family_of(client, namespace, wanted))
-            if shown is None or found.lines != shown.lines:
-                _show_status(found, output)
-            shown = found
             is_late = until is not None and clock.monotonic() >= until
-            if found.available or not watch or is_late:
-                return found.available
+            try:
+                found = status_of(await family_of(client, namespace, wanted))
+            except Retryable:
+                if not watch or shown is None or is_late:
+                    raise
+            else:
+                if shown is None or found.lines != shown.lines:
+                    _show_status(found, output)
+                shown = found
+                if found.available or not watch or is_late:
+                    return found.available
             await clock.sleep(LOOK_SECONDS)
 
     sys.exit(0 if cluster.ask(ask) else 1)

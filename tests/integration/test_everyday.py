@@ -1,0 +1,114 @@
+"""What a person does every day, typed at a sandbox: look, undo, pause, restart."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from harness.waiting import eventually
+from tests.integration.test_up import EXAMPLE, Up, up
+
+pytestmark = pytest.mark.timeout(300)
+GPU = "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/resources/limits"
+TOO_MANY = [{"op": "add", "path": f"{GPU}/nvidia.com~1gpu", "value": "1000"}]
+
+
+class Typed:
+    """`lws …` with the sandbox's kubeconfig."""
+
+    def __init__(self, sandbox: Up) -> None:
+        self.sandbox = sandbox
+        written = json.loads(sandbox.running.read_text(encoding="utf-8"))
+        self.environment = {**os.environ, "KUBECONFIG": written["kubeconfig"]}
+
+    def __call__(self, *words: str, code: int = 0) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "lws", *words],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=100,
+        )
+        assert done.returncode == code, f"{words}\n{done.stdout}\n{done.stderr}"
+        return done.stdout if code != 2 else done.stderr
+
+    def json(self, *words: str) -> Any:
+        return json.loads(self(*words, "-o", "json"))
+
+    def wait(self) -> None:
+        self("status", "vllm", "--watch", "--timeout", "90")
+
+
+@pytest.fixture(scope="module")
+def lws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Typed]:
+    folder = tmp_path_factory.mktemp("state")
+    with up(folder, "--apply", str(EXAMPLE), "--no-view") as sandbox:
+        typed = Typed(sandbox)
+        eventually(lambda: "vllm" in typed("get"), timeout=60, what="the example is applied")
+        typed.wait()
+        yield typed
+
+
+def uids(lws: Typed) -> dict[str, str]:
+    """Pods and who they are."""
+    pods = json.loads(lws.sandbox.kubectl("get", "pods", "-o", "json"))["items"]
+    return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in pods}
+
+
+def test_a_set_is_listed_and_shown_group_by_group(lws: Typed) -> None:
+    (row,) = lws("get").splitlines()[1:]
+    assert row.split()[:4] == ["vllm", "2/2", "2", "available"]
+    tree = lws("tree", "lws/vllm", "-o", "wide")
+    assert sum(line.count("node-") for line in tree.splitlines()) == 6
+    assert [group["problems"] for group in lws.json("tree", "vllm")["groups"]] == [[], []]
+    assert lws.json("get", "vllm")["kind"] == "LeaderWorkerSet"
+
+
+def test_a_broken_update_is_explained_and_undone(lws: Typed) -> None:
+    before = lws.json("tree", "vllm")["revision"]
+    lws.sandbox.kubectl("patch", "lws", "vllm", "--type=json", "-p", json.dumps(TOO_MANY))
+    told = "workers 1, 2 pending, 0/10 nodes have nvidia.com/gpu to spare"
+    eventually(lambda: told in lws("status", "vllm", code=1), timeout=60, what="the reason is told")
+    newest, oldest = lws.json("history", "vllm")
+    assert (newest["state"], oldest["key"]) == ("wanted", before)
+    assert any("[vllm-worker].resources.limits.nvidia.com/gpu" in one for one in newest["changes"])
+    assert "would go back" in lws("undo", "vllm", "--dry-run")
+    assert "nvidia.com/gpu: 1000 → 8" in lws("undo", "vllm", "--to", before[:6])
+    lws.wait()
+    assert lws.json("tree", "vllm")["revision"] == before
+    assert "already" in lws("undo", "vllm", "--to", before)
+
+
+def test_pause_and_resume_say_what_is(lws: Typed) -> None:
+    paused = ("get", "lws", "vllm", "-o", "jsonpath={.spec.paused}")
+    assert lws("pause", "vllm") == "vllm is paused\n"
+    assert lws("pause", "vllm") == "vllm is paused already\n"
+    assert lws.sandbox.kubectl(*paused) == "true"
+    assert lws("resume", "vllm") == "vllm is not paused\n"
+    assert lws.sandbox.kubectl(*paused) == ""
+
+
+def test_a_restarted_group_is_made_anew_and_the_others_stay(lws: Typed) -> None:
+    before = uids(lws)
+    assert lws("restart", "vllm", "--group", "1") == "group 1 is made anew\n"
+
+    def is_new() -> bool:
+        after = uids(lws)
+        new = {name for name, uid in after.items() if before.get(name) != uid}
+        return new == {"vllm-1", "vllm-1-1", "vllm-1-2"} and after.keys() == before.keys()
+
+    eventually(is_new, timeout=60, what="group 1, and only it, is made anew")
+    lws.wait()
+
+
+def test_what_is_wrong_is_told_with_its_exit_code(lws: Typed) -> None:
+    lws("status", "nothing", code=1)
+    assert "such as vllm or lws/vllm" in lws("status", "ds/chat", code=2)
+    assert "there are: 0, 1" in lws("restart", "vllm", "--group", "9", code=2)
+    assert "no revision has key 'zzz'" in lws("undo", "vllm", "--to", "zzz", code=2)
+    assert "no context 'elsewhere'" in lws("tree", "vllm", "--context", "elsewhere", code=2)
