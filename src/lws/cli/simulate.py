@@ -13,7 +13,7 @@ import click
 from lws.base.errors import InvalidInput
 from lws.cli.extras import require_sandbox
 from lws.cli.plan.manifests import read_documents
-from lws.cli.problems import EXIT_USAGE, tell
+from lws.cli.problems import EXIT_USAGE, reason_of, tell
 
 if TYPE_CHECKING:
     from lws.manager.up.simulated import Simulation
@@ -24,8 +24,20 @@ Document = Mapping[str, Any]
 @click.command("simulate", context_settings={"max_content_width": 100})
 @click.option("--filename", "-f", required=True, metavar="FILE", help="The set as it will be.")
 @click.option("--old-file", metavar="FILE", help="The set as it is; else the same, older image.")
-@click.option("--start", default=60.0, show_default=True, help="Seconds until a pod is ready.")
-@click.option("--limit", default=14_400.0, show_default=True, help="Seconds to give up after.")
+@click.option(
+    "--start",
+    default=60.0,
+    show_default=True,
+    type=click.FloatRange(min=0),
+    help="Seconds until a pod is ready.",
+)
+@click.option(
+    "--limit",
+    default=14_400.0,
+    show_default=True,
+    type=click.FloatRange(min=0, min_open=True),
+    help="Seconds to give up after.",
+)
 @click.option(
     "--nodes", default=64, show_default=True, type=click.IntRange(1, 10_000), help="How many."
 )
@@ -66,12 +78,20 @@ def simulate(
         )
         result = run(old=_old(new, old_file), new=new, options=options)
         if svg_file is not None:
-            Path(svg_file).write_text(drawn(result), encoding="utf-8")
+            _write(svg_file, drawn(result))
     except InvalidInput as error:
         tell(str(error))
         sys.exit(EXIT_USAGE)
     click.echo(json.dumps(document_of(result), indent=2) if output == "json" else told(result))
     sys.exit(0 if result.is_complete else 3)
+
+
+def _write(svg_file: str, picture: str) -> None:
+    try:
+        Path(svg_file).write_text(picture, encoding="utf-8")
+    except OSError as error:
+        message = f"cannot be written: {reason_of(error)}"
+        raise InvalidInput(field="--svg", message=message) from error
 
 
 def _failure(text: str) -> Any:
@@ -92,6 +112,8 @@ def _old(new: Sequence[Document], old_file: str | None) -> Sequence[Document]:
 
 
 def _older(document: Document) -> Document:
+    if not isinstance(document.get("spec"), dict):
+        raise InvalidInput(field="spec", message="must be an object with the set's fields")
     copy: Any = deepcopy(dict(document))
     specs = [copy["spec"], *(role.get("spec", {}) for role in copy["spec"].get("roles", []))]
     for spec in specs:

@@ -13,7 +13,7 @@ import yaml
 
 from lws.base.errors import InvalidInput
 from lws.cli.extras import require_sandbox
-from lws.cli.problems import EXIT_USAGE, tell
+from lws.cli.problems import EXIT_USAGE, reason_of, tell
 from lws.runtime.clock import RealClock
 
 if TYPE_CHECKING:
@@ -41,7 +41,13 @@ def _state_folder() -> Path:
 @click.option("--data", metavar="FILE", help="Keep the state in this file.")
 @click.option("--apply", "apply_files", multiple=True, metavar="FILE", help="Manifests to apply.")
 @click.option("--kubeconfig", metavar="FILE", help="Where to write it; else in the state folder.")
-@click.option("--ready-after", type=float, default=1.0, show_default=True, help="Seconds of a pod.")
+@click.option(
+    "--ready-after",
+    type=click.FloatRange(min=0),
+    default=1.0,
+    show_default=True,
+    help="Seconds of a pod.",
+)
 @click.option("--max-unavailable-gate", is_flag=True, help="StatefulSets take several at a time.")
 @click.option(
     "--log-level",
@@ -118,7 +124,9 @@ def _manifests(file: str) -> list[dict[str, Any]]:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
         documents = [one for one in yaml.safe_load_all(text) if one is not None]
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(field=f"--apply {file}", message=f"cannot be read: {error}") from error
+        raise InvalidInput(
+            field=f"--apply {file}", message=f"cannot be read: {reason_of(error)}"
+        ) from error
     except yaml.YAMLError as error:
         message = "is not YAML: " + " ".join(str(error).split())
         raise InvalidInput(field=f"--apply {file}", message=message) from error

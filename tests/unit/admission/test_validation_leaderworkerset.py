@@ -262,6 +262,7 @@ def test_a_message_says_what_was_found_and_what_to_do() -> None:
 def test_a_long_value_is_quoted_only_to_be_recognised() -> None:
     (error,) = validate_leaderworkerset(lws({"spec.startupPolicy": "x" * 500})).errors
     assert len(str(error)) < 256
+    assert '…": ' in str(error)
 
 
 @pytest.mark.parametrize(

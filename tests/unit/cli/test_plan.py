@@ -130,6 +130,20 @@ def test_a_role_that_is_removed_drains_with_the_others(tmp_path: Path) -> None:
     assert answer["steps"][-1]["old"] == [0, 0, 0]
 
 
+def leaderworkerset(spec: str) -> str:
+    """A manifest; T in its spec is a template of groups of two."""
+    template = "{size: 2, workerTemplate: {spec: {containers: [{name: a, image: b}]}}}"
+    head = "kind: LeaderWorkerSet\napiVersion: leaderworkerset.x-k8s.io/v1\nmetadata: {name: a}\n"
+    return f"{head}spec: {spec.replace(': T', ': ' + template)}"
+
+
+def test_a_file_that_cannot_be_read_or_written_is_named_once() -> None:
+    result = run("plan", "rollout", "-f", "nowhere.yaml")
+    assert result.stderr == "error: nowhere.yaml: cannot be read: No such file or directory\n"
+    result = run("plan", "steps", "--old", "1", "--target", "1", "--svg", "no/where.svg")
+    assert result.stderr == "error: --svg: cannot be written: No such file or directory\n"
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -143,6 +157,15 @@ def test_a_role_that_is_removed_drains_with_the_others(tmp_path: Path) -> None:
             ),
             "spec.replicas: expected",
         ),
+        (leaderworkerset("{replicsa: 2, leaderWorkerTemplate: T}"), "spec.replicsa: there is no"),
+        (leaderworkerset("{replicas: -1, leaderWorkerTemplate: T}"), "spec.replicas: Invalid"),
+        (
+            leaderworkerset(
+                "{rolloutStrategy: {rollingUpdateConfiguration: {maxSurge: 0, maxUnavailable: 0}},"
+                " leaderWorkerTemplate: T}"
+            ),
+            "maxUnavailable: Invalid value: 0: comes out as 0",
+        ),
     ],
 )
 def test_a_wrong_manifest_is_one_line_that_says_what_is_wrong(text: str, words: str) -> None:
@@ -150,6 +173,13 @@ def test_a_wrong_manifest_is_one_line_that_says_what_is_wrong(text: str, words: 
     assert result.exit_code == 2
     assert words in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_wrong_manifest_for_a_live_set_is_refused_before_anybody_is_asked() -> None:
+    text = leaderworkerset("{replicas: -1, leaderWorkerTemplate: T}")
+    result = run("plan", "rollout", "lws/a", "-f", "-", "--kubeconfig", "nowhere", text=text)
+    assert result.exit_code == 2
+    assert "spec.replicas: Invalid value: -1" in result.stderr
 
 
 def test_nothing_to_plan_says_what_to_give() -> None:

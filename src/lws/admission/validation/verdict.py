@@ -67,4 +67,5 @@ def _quoted(value: object) -> str:
     quoted = json.dumps(value, default=str, ensure_ascii=False)
     if len(quoted) <= _VALUE_LENGTH_MAX:
         return quoted
-    return quoted[:_VALUE_LENGTH_MAX] + "…"
+    ending = '…"' if isinstance(value, str) else "…"
+    return quoted[:_VALUE_LENGTH_MAX] + ending

@@ -11,9 +11,9 @@ import yaml
 
 from lws.base.errors import InvalidInput
 from lws.cli.plan import svg, text
-from lws.cli.plan.manifests import preview_of, read_documents
+from lws.cli.plan.manifests import preview_of, read_documents, require_valid
 from lws.cli.plan.preview import Preview, of_numbers
-from lws.cli.problems import EXIT_USAGE, tell
+from lws.cli.problems import EXIT_USAGE, reason_of, tell
 from lws.client.errors import ClientError
 
 OUTPUTS = ("text", "json", "yaml", "svg")
@@ -103,6 +103,8 @@ def rollout(
             if name is not None:
                 from lws.cli.plan.live import live_preview  # loads the HTTP client
 
+                if document is not None:
+                    require_valid(document)
                 preview = live_preview(
                     name, document, namespace=namespace, kubeconfig=kubeconfig, context=context
                 )
@@ -124,7 +126,9 @@ def _show(preview: Preview, output: str, svg_file: str | None) -> None:
         try:
             Path(svg_file).write_text(svg.render(preview), encoding="utf-8")
         except OSError as error:
-            raise InvalidInput(field="--svg", message=f"cannot be written: {error}") from error
+            raise InvalidInput(
+                field="--svg", message=f"cannot be written: {reason_of(error)}"
+            ) from error
     if output == "json":
         click.echo(json.dumps(preview.as_document(), indent=2))
     elif output == "yaml":

@@ -8,16 +8,21 @@ from typing import Any, TypeVar
 import msgspec
 import yaml
 
+from lws.admission.validation import validate_disaggregatedset, validate_leaderworkerset
 from lws.api import disaggregatedset, leaderworkerset, names
+from lws.api.crds import custom_resource_definitions
 from lws.api.disaggregatedset import DisaggregatedSet, Role
 from lws.api.leaderworkerset import LeaderWorkerSet
 from lws.base.errors import InvalidInput
 from lws.cli.plan.preview import Preview, of_disaggregatedset, of_leaderworkerset
+from lws.cli.problems import reason_of
 from lws.planner.disaggregatedset.budgets import resolve_budgets
 from lws.planner.disaggregatedset.revisions import OldRevision
 from lws.planner.disaggregatedset.rolling import Wanted
 from lws.planner.disaggregatedset.targets import static_target
 from lws.planner.leaderworkerset.values import budgets_of, partition_of, replicas_of
+from lws.sandbox.schema.custom.reading import read_crd_schema
+from lws.sandbox.schema.unknown import unknown_fields
 
 Document = Mapping[str, Any]
 T = TypeVar("T")
@@ -49,7 +54,7 @@ def _text(path: str) -> str:
             return sys.stdin.read()
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(field=path, message=f"cannot be read: {error}") from error
+        raise InvalidInput(field=path, message=f"cannot be read: {reason_of(error)}") from error
 
 
 def _where(error: yaml.YAMLError) -> str:
@@ -60,11 +65,33 @@ def _where(error: yaml.YAMLError) -> str:
 
 
 def preview_of(new: Document, old: Document | None) -> Preview:
-    """The update from `old` (None: the same sizes at another revision) to `new`."""
+    """The update from `old` (None: the same sizes at another revision) to `new`.
+
+    InvalidInput if a cluster would not take the new one.
+    """
     _check_pair(new, old)
+    require_valid(new)
     if new["kind"] == names.KIND:
         return _leaderworkerset(_lws(new), None if old is None else _lws(old))
     return _disaggregatedset(_ds(new), None if old is None else _ds(old))
+
+
+def require_valid(document: Document) -> None:
+    """InvalidInput with the first fault that the API server or our webhook would find."""
+    (_lws if document["kind"] == names.KIND else _ds)(document)  # types come first
+    crd = next(
+        one
+        for one in custom_resource_definitions()
+        if one["spec"]["names"]["kind"] == document["kind"]
+    )
+    schema = read_crd_schema(crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
+    for field in unknown_fields(document, schema):
+        raise InvalidInput(field=field, message="there is no such field; remove it or fix its name")
+    judge = (
+        validate_leaderworkerset if document["kind"] == names.KIND else validate_disaggregatedset
+    )
+    for fault in judge(dict(document)).errors:
+        raise InvalidInput(field=fault.path, message=fault.explanation)
 
 
 def _check_pair(new: Document, old: Document | None) -> None:

@@ -118,7 +118,10 @@ class _Run:
         limit = self._clock.monotonic() + self._options.limit_seconds
         while not self._is_settled(documents):
             if self._clock.monotonic() > limit:
-                message = "does not come up: more pods than the nodes have room for?"
+                message = (
+                    f"does not come up within {self._options.limit_seconds:.0f} s (--limit): "
+                    f"is there room for its pods on {self._options.nodes} nodes (--nodes)?"
+                )
                 raise InvalidInput(field="the old manifest", message=message)
             await self._clock.sleep(SAMPLE_SECONDS)
 
