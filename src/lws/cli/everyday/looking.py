@@ -1,10 +1,12 @@
 """`lws get`, `tree`, `status`, `history`: nothing is written."""
 
 import sys
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 import click
 
+from lws.base.clock import Clock
 from lws.cli.everyday import tables
 from lws.cli.everyday.cluster import (
     Ask,
@@ -107,25 +109,48 @@ def status(*, cluster: Cluster, name: str, watch: bool, timeout: float | None, o
         raise click.UsageError("--timeout goes with --watch")
 
     async def ask(client: "KubernetesClient", namespace: str) -> bool:
-        clock = RealClock()
-        until = None if timeout is None else clock.monotonic() + timeout
-        shown: Status | None = None
-        while True:
-            is_late = until is not None and clock.monotonic() >= until
-            try:
-                found = status_of(await family_of(client, namespace, wanted))
-            except Retryable:
-                if not watch or shown is None or is_late:
-                    raise
-            else:
-                if shown is None or found.lines != shown.lines:
-                    _show_status(found, output)
-                shown = found
-                if found.available or not watch or is_late:
-                    return found.available
-            await clock.sleep(LOOK_SECONDS)
+        async def look() -> Status:
+            return status_of(await family_of(client, namespace, wanted))
+
+        def show(found: Status) -> None:
+            _show_status(found, output)
+
+        if watch:
+            return await watch_status(look, show, seconds=timeout, clock=RealClock())
+        found = await look()
+        show(found)
+        return found.available
 
     sys.exit(0 if cluster.ask(ask) else 1)
+
+
+async def watch_status(
+    look: Callable[[], Awaitable[Status]],
+    show: Callable[[Status], None],
+    *,
+    seconds: float | None,
+    clock: Clock,
+) -> bool:
+    """Show each change until the set is available, or time is up; whether it is available.
+
+    A server that is away for a moment is sat out once it has answered.
+    """
+    until = None if seconds is None else clock.monotonic() + seconds
+    shown: Status | None = None
+    while True:
+        is_late = until is not None and clock.monotonic() >= until
+        try:
+            found = await look()
+        except Retryable:
+            if shown is None or is_late:
+                raise
+        else:
+            if shown is None or found.lines != shown.lines:
+                show(found)
+            shown = found
+            if found.available or is_late:
+                return found.available
+        await clock.sleep(LOOK_SECONDS)
 
 
 def _show_status(found: Status, output: str) -> None:
