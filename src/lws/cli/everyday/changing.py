@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lws.client.kubernetes import KubernetesClient
 
 FIELD_MANAGER = "lws-cli"
+TRIES = 5
 MANIFEST_NOTE = "note: change your manifest too, or the next apply undoes this"
 
 
@@ -31,19 +32,7 @@ def undo(*, cluster: Cluster, name: str, to: str | None, dry_run: bool) -> None:
     wanted = name_of(name)
 
     async def ask(client: "KubernetesClient", namespace: str) -> Undo:
-        lws = await _own(client, namespace, wanted)
-        plan = plan_undo(lws, await revisions_of(client, lws), to=to)
-        if plan.patch:
-            await client.patch(
-                resources.LEADERWORKERSETS,
-                namespace=namespace,
-                name=wanted,
-                body=plan.patch,
-                patch_type=PatchType.JSON,
-                field_manager=FIELD_MANAGER,
-                dry_run=dry_run,
-            )
-        return plan
+        return await go_back(client, namespace, name=wanted, to=to, dry_run=dry_run)
 
     plan = cluster.ask(ask)
     if not plan.patch:
@@ -54,6 +43,43 @@ def undo(*, cluster: Cluster, name: str, to: str | None, dry_run: bool) -> None:
         click.echo(f"  {change}")
     for note in (*(f"note: {one}" for one in plan.notes), MANIFEST_NOTE):
         click.echo(note, err=True)
+
+
+async def go_back(
+    client: "KubernetesClient", namespace: str, *, name: str, to: str | None, dry_run: bool
+) -> Undo:
+    """Patch the spec back; Conflict if somebody else has changed it since it was read.
+
+    While groups come and go the operator writes the status often; that is no reason to give up.
+    """
+    lws = await _own(client, namespace, name)
+    for _ in range(TRIES):
+        plan = plan_undo(lws, await revisions_of(client, lws), to=to)
+        if not plan.patch:
+            return plan
+        try:
+            await client.patch(
+                resources.LEADERWORKERSETS,
+                namespace=namespace,
+                name=name,
+                body=plan.patch,
+                patch_type=PatchType.JSON,
+                field_manager=FIELD_MANAGER,
+                dry_run=dry_run,
+            )
+        except errors.Conflict:
+            newer = await _own(client, namespace, name)
+            if _identity(newer) != _identity(lws):
+                raise
+            lws = newer
+        else:
+            return plan
+    raise errors.Conflict(f"LeaderWorkerSet {name} changes all the time")
+
+
+def _identity(lws: Document) -> tuple[str, int]:
+    """The same as long as nobody has changed the spec. Pure."""
+    return lws["metadata"]["uid"], lws["metadata"]["generation"]
 
 
 @click.command()
