@@ -14,7 +14,15 @@ from lws.client.connection import AuthenticationConfig, ConnectionConfig
 from lws.client.kubeconfig import load_config
 from lws.client.kubernetes import KubernetesClient
 from lws.client.requests import PatchType, Priority, encode, raw_get, replace
-from lws.client.resources import LEADERWORKERSETS, LEASES, PODS, SERVICES, STATEFULSETS, Resource
+from lws.client.resources import (
+    CONTROLLERREVISIONS,
+    LEADERWORKERSETS,
+    LEASES,
+    PODS,
+    SERVICES,
+    STATEFULSETS,
+    Resource,
+)
 from lws.client.responses import JsonObject
 from lws.client.transport import HttpTransport
 from lws.client.watch import EventType, WatchEvent
@@ -411,3 +419,24 @@ async def test_a_server_that_dies_cuts_watches_and_is_found_again(
     finally:
         await asyncio.to_thread(control_plane.start_apiserver)
     assert (await client.get(CONFIGMAPS, namespace=namespace, name="a"))["kind"] == "ConfigMap"
+
+
+async def test_a_revision_of_any_text_can_be_patched_beside_its_data(
+    client: KubernetesClient, namespace: str
+) -> None:
+    revision = {
+        "apiVersion": "apps/v1",
+        "kind": "ControllerRevision",
+        "metadata": {"name": "recorded", "labels": {"app": "test"}},
+        "revision": 1,
+        "data": {"z": 'serve 2>&1 && echo "<\u2028\u2029ü>"', "a": {"$patch": "replace"}},
+    }
+    await client.create(CONTROLLERREVISIONS, namespace=namespace, body=revision)
+    after = await client.patch(
+        CONTROLLERREVISIONS,
+        namespace=namespace,
+        name="recorded",
+        body={"revision": 2, "metadata": {"labels": {"app": "other"}}},
+        patch_type=PatchType.MERGE,
+    )
+    assert (after["revision"], after["data"]) == (2, revision["data"])

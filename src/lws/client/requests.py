@@ -72,8 +72,23 @@ class Request:
 
 
 def encode(body: Body) -> bytes:
-    """JSON of a body; bytes are taken to be JSON already."""
-    return body if isinstance(body, bytes) else orjson.dumps(body, default=_fragment)
+    """JSON of a body, spelt as Go spells it; bytes are taken to be JSON already.
+
+    The API server keeps the bytes of a ControllerRevision's data, spells them its own way when it
+    patches the object, and refuses its own patch because immutable data "changed".
+    """
+    if isinstance(body, bytes):
+        return body
+    encoded = orjson.dumps(body, default=_fragment)
+    for plain, escaped in _GO_ESCAPES:
+        encoded = encoded.replace(plain, escaped)
+    return encoded
+
+
+_GO_ESCAPES = tuple(
+    (character.encode(), f"\\u{ord(character):04x}".encode()) for character in "&<>\u2028\u2029"
+)
+"""JSON has these in strings only."""
 
 
 def raw_get(path: str, query: Query = ()) -> Request:

@@ -130,6 +130,15 @@ def test_a_collection_is_deleted_by_selector() -> None:
     assert orjson.loads(request.body or b"")["propagationPolicy"] == "Orphan"
 
 
+def test_a_body_is_spelt_as_go_spells_it() -> None:
+    words = "a && b 2>&1 <c> \u2028\u2029 ü"
+    encoded = requests.encode({"args": [words]})
+    assert encoded == (
+        '{"args":["a \\u0026\\u0026 b 2\\u003e\\u00261 \\u003cc\\u003e \\u2028\\u2029 ü"]}'.encode()
+    )
+    assert msgspec.json.decode(encoded) == {"args": [words]}
+
+
 def test_bytes_are_sent_as_they_are() -> None:
     assert requests.encode(b'{"a" : 1}') == b'{"a" : 1}'
 
