@@ -7,6 +7,8 @@ from typing import Any
 from lws.cli.everyday.family import Document, Family, condition, is_true, revision_of, wanted_groups
 from lws.cli.everyday.groups import GroupLine, document_of, groups_of
 
+_STOPPED = ("ApplyFailed", "StatefulSetConflict", "ProgressDeadlineExceeded")
+"""Reasons for which the spec that stands is not what runs, though all groups may be ready."""
 _TOLD = ("Conflict", "Failed", "Paused")
 
 
@@ -86,9 +88,9 @@ def is_seen(lws: Document) -> bool:
 
 
 def is_available(lws: Document) -> bool:
-    """Whether all groups of the spec that stands are ready."""
+    """Whether all groups of the spec that stands are ready, and it could be put into effect."""
     is_going = bool(lws["metadata"].get("deletionTimestamp"))
-    return is_true(lws, "Available") and is_seen(lws) and not is_going
+    return is_true(lws, "Available") and is_seen(lws) and not is_going and _stopped(lws) is None
 
 
 def state_of_set(lws: Document) -> str:
@@ -124,6 +126,7 @@ def _reasons(lws: Document) -> Sequence[str]:
 def _stopped(lws: Document) -> Document | None:
     """The condition that says why nothing moves, if nothing does and should."""
     found = condition(lws, "Progressing")
-    if found is None or found["status"] != "False" or is_true(lws, "Available"):
+    if found is None or found["status"] != "False":
         return None
-    return found
+    is_told = found.get("reason") in _STOPPED  # else it is only done with progressing
+    return found if is_told or not is_true(lws, "Available") else None

@@ -107,6 +107,16 @@ def test_a_status_of_an_older_spec_is_not_believed() -> None:
     assert status.reasons == ("the operator has not seen the newest spec yet",)
 
 
+def test_a_spec_that_the_server_refuses_is_not_available_though_the_old_groups_are() -> None:
+    refused = lws(conditions={"Available": "True", "Progressing": "False"})
+    family_of = family(refused, *whole(0), *whole(1))
+    assert status_of(family_of).available, "done with progressing"
+    refused["status"]["conditions"][1]["reason"] = "ApplyFailed"
+    status = status_of(family_of)
+    assert (status.available, status.state) == (False, "stuck")
+    assert status.reasons == ("ApplyFailed: words of Progressing",)
+
+
 def test_a_status_of_groups_that_are_gone_is_not_believed() -> None:
     status = status_of(family(lws(conditions=AVAILABLE), *whole(0), pod(1)))
     assert (status.available, status.state) == (False, "progressing")
