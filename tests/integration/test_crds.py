@@ -30,6 +30,12 @@ CLUSTERS = ROOT / "tests" / "golden" / "clusters"
 STATES = sorted(path.name for path in CLUSTERS.iterdir())
 
 
+@pytest.fixture(scope="module")
+def control_plane(spare_control_plane: ControlPlane) -> ControlPlane:
+    """One on which no operator runs: its webhooks would add what the definitions do not say."""
+    return spare_control_plane
+
+
 def set_at(root: Json, path: str, value: Any) -> Json:
     """A copy of `root` with a value at a dotted path."""
     changed = copy.deepcopy(root)
