@@ -172,14 +172,19 @@ class Kube:
 
     def _group_names(self) -> list[str]:
         served = [group["name"] for group in self.request("GET", "/apis")["groups"]]
-        first = [name for name in ("apps", "batch", "policy") if name in served]
-        return ["", *first, *(name for name in served if name not in first)]
+        first = ["", "apps", "batch", "policy"]  # sought even where a starting server is silent
+        return first + [name for name in served if name not in first]
 
     def _served(self, group: str) -> list[Resource]:
         if group not in self._groups:
             version = "v1"
             if group:
-                answer = self.request("GET", f"/apis/{group}")
+                try:
+                    answer = self.request("GET", f"/apis/{group}")
+                except ApiError as problem:
+                    if problem.status != 404:
+                        raise
+                    return []  # not remembered: it may come
                 version = answer["preferredVersion"]["groupVersion"]
             self._groups[group] = self._resources_of(version)
         return self._groups[group]
