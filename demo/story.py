@@ -78,7 +78,8 @@ class Story:
         self._true(made == wanted, "each pod of the group was made once", made)
         event = self._event("RecreateGroup")
         self.view.told("group 0 was recreated, once; group 1 was not touched")
-        self.view.say(f"    the event says: {event}")
+        for part in f"the event says: {event}".split("; "):
+            self.view.say(f"    {part}")
         self.view.picture()
 
     def roll(self) -> None:
@@ -106,7 +107,8 @@ class Story:
             self._until(partial(self._has_groups, replicas), f"{replicas} groups are there")
             seen = self._scale()["status"]["replicas"]
             self._true(seen == replicas, f"the scale subresource says {replicas}", seen)
-            self.view.told(f"{replicas} groups are ready, {3 * replicas} pods")
+            are_ready = "groups are ready" if replicas > 1 else "group is ready"
+            self.view.told(f"{replicas} {are_ready}, {3 * replicas} pods")
             self.view.picture()
 
     def delete(self) -> None:

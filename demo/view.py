@@ -83,6 +83,8 @@ class View:
 
 def table(pods: Pods) -> Table:
     """Groups as rows: leader, workers, revision, node, restarts."""
+    if not pods:
+        return Table(box=None)
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("GROUP", "LEADER", "WORKERS", "IMAGE", "REVISION", "NODE", "RESTARTS"):
         shown.add_column(heading)

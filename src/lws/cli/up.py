@@ -1,6 +1,7 @@
 """`lws up` and `lws down`: a cluster on this machine, in memory."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -73,6 +74,10 @@ def up(
     The real kubectl works on it. Ctrl-C, or `lws down`, stops it.
     """
     require_sandbox()
+    running = running_pid(_state_folder() / "running.json")
+    if running is not None:
+        tell(f"a sandbox is running already, process {running}", hint="stop it with: lws down")
+        sys.exit(1)
     try:
         manifests = [document for file in apply_files for document in _manifests(file)]
         from lws.manager.up.options import UpOptions, topology_of
@@ -137,17 +142,29 @@ def _manifests(file: str) -> list[dict[str, Any]]:
     return documents
 
 
+def running_pid(file: Path) -> int | None:
+    """The process that wrote this file, if it lives; None if its number is another's by now."""
+    try:
+        pid = int(json.loads(file.read_text(encoding="utf-8"))["pid"])
+        os.kill(pid, 0)
+        command = Path(f"/proc/{pid}/cmdline")
+        is_ours = not command.exists() or b"lws" in command.read_bytes()
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return pid if is_ours else None
+
+
 @click.command("down")
 def down() -> None:
     """Stop the sandbox that `lws up` runs."""
     file = _state_folder() / "running.json"
-    try:
-        pid = int(json.loads(file.read_text(encoding="utf-8"))["pid"])
-        os.kill(pid, signal.SIGTERM)
-    except (OSError, ValueError, KeyError):
+    pid = running_pid(file)
+    if pid is None:
         file.unlink(missing_ok=True)
         tell("no sandbox is running", hint="start one with: lws up")
         sys.exit(1)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
     if asyncio.run(_is_gone(file)):
         click.echo("stopped")
         return
