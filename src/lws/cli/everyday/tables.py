@@ -10,6 +10,7 @@ import click
 import yaml
 
 from lws.base.times import parse_time
+from lws.cli.columns import aligned
 from lws.cli.everyday.family import Document, wanted_groups
 from lws.cli.everyday.groups import GroupLine
 from lws.cli.everyday.history import RevisionLine
@@ -40,20 +41,6 @@ def show_document(document: Any, output: str) -> None:
 def painted(word: str, *, colour: bool) -> str:
     """A state in its colour: good, bad, or on its way."""
     return click.style(word, fg=_COLOURS.get(word, "yellow")) if colour and word else word
-
-
-def aligned(rows: Sequence[Row]) -> list[str]:
-    """Columns as wide as their widest cell, colours not counted."""
-    widths = [
-        max(len(click.unstyle(row[column])) for row in rows) for column in range(len(rows[0]))
-    ]
-    return [
-        "  ".join(
-            cell + " " * (width - len(click.unstyle(cell)))
-            for cell, width in zip(row, widths, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def age(created: str, now: float) -> str:

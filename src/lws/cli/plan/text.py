@@ -1,9 +1,8 @@
 """A preview as text: a table of its steps, with bars where a person looks at it."""
 
-from collections.abc import Sequence
-
 import click
 
+from lws.cli.columns import aligned
 from lws.cli.plan.preview import Preview, RoleLine, StepLine
 
 BAR_WIDTH = 24
@@ -20,7 +19,7 @@ def render(preview: Preview, *, colour: bool) -> str:
             for index, role in enumerate(preview.roles)
         ]
         rows.append((str(number), *cells, step.detail))
-    lines = [preview.title, "", *_aligned(rows), ""]
+    lines = [preview.title, "", *aligned(rows), ""]
     lines += [_summary(preview, index, role) for index, role in enumerate(preview.roles)]
     lines += [f"note: {note}" for note in preview.notes]
     if not preview.is_complete:
@@ -49,20 +48,6 @@ def _summary(preview: Preview, index: int, role: RoleLine) -> str:
     return f"{role.name}: never fewer than {low} (floor {role.floor}), at most {high} of " + str(
         role.ceiling
     )
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns as wide as their widest cell, colours not counted."""
-    widths = [
-        max(len(click.unstyle(row[column])) for row in rows) for column in range(len(rows[0]))
-    ]
-    return [
-        "  ".join(
-            cell + " " * (width - len(click.unstyle(cell)))
-            for cell, width in zip(row, widths, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def _paint(text: str, colour_name: str, colour: bool) -> str:
