@@ -1,7 +1,6 @@
 """The LeaderWorkerSet controllers, wired."""
 
 from contextlib import suppress
-from typing import Any
 
 from lws.base.clock import Clock
 from lws.client.errors import ClientError
@@ -14,20 +13,17 @@ from lws.executor.foreign import ForeignObjects
 from lws.executor.observe import Observer
 from lws.executor.perform import Performer
 from lws.manager.gang import ConfiguredGang, resources_of
-from lws.manager.loops import Loops
-from lws.runtime.controller import Controller
+from lws.manager.loops import Controllers, Ground
 from lws.runtime.events import EventRecorder
 from lws.runtime.guard import Guard
-from lws.runtime.informer import Informer
 from lws.runtime.metrics import Metrics
-from lws.runtime.process import Process
 from lws.runtime.queue import WorkQueue
 
 CONCURRENCY = 16
-"""Passes of one controller in flight; each is a few requests."""
+"""Passes in flight, of each of the two."""
 
 
-class LeaderWorkerSetControllers:
+class LeaderWorkerSetControllers(Controllers):
     """Both controllers of one process; they act from `start` to `stop`."""
 
     name = "LeaderWorkerSet"
@@ -43,13 +39,12 @@ class LeaderWorkerSetControllers:
         gang: ConfiguredGang | None = None,
     ) -> None:
         guard = Guard()
+        ground = Ground(clock=clock, guard=guard, metrics=metrics, concurrency=CONCURRENCY)
         foreign = ForeignObjects(client, clock, resources=resources_of(gang))
-        self._caches = caches
-        self._sets: WorkQueue[SetKey] = WorkQueue(
-            clock=clock, name="leaderworkerset", metrics=metrics
-        )
-        self._groups: WorkQueue[GroupKey] = WorkQueue(clock=clock, name="group", metrics=metrics)
-        self._families = Families(caches, wake_set=self._sets.add, wake_group=self._groups.add)
+        sets: WorkQueue[SetKey] = WorkQueue(clock=clock, name="leaderworkerset", metrics=metrics)
+        groups: WorkQueue[GroupKey] = WorkQueue(clock=clock, name="group", metrics=metrics)
+        families = Families(caches, wake_set=sets.add, wake_group=groups.add)
+        self._sets = caches.sets
         performer = Performer(
             client=client,
             caches=caches,
@@ -59,7 +54,7 @@ class LeaderWorkerSetControllers:
             clock=clock,
             resources=resources_of(gang),
         )
-        observer = Observer(caches=caches, families=self._families, foreign=foreign, clock=clock)
+        observer = Observer(caches=caches, families=families, foreign=foreign, clock=clock)
         self._leaderworkerset = LeaderWorkerSetController(
             observer=observer,
             performer=performer,
@@ -67,63 +62,26 @@ class LeaderWorkerSetControllers:
             clock=clock,
             metrics=metrics,
         )
-        group = GroupController(
-            families=self._families, performer=performer, client=client, gang=gang
-        )
-        set_loop = Controller(
-            name="leaderworkerset",
-            queue=self._sets,
+        group = GroupController(families=families, performer=performer, client=client, gang=gang)
+        set_loop = ground.loop(
+            "leaderworkerset",
+            queue=sets,
             reconcile=self._leaderworkerset.reconcile,
-            clock=clock,
-            concurrency=CONCURRENCY,
-            guard=guard,
-            family_of=lambda key: family_of(key).key,
-            metrics=metrics,
+            family_of=family_of,
         )
-        group_loop = Controller(
-            name="group",
-            queue=self._groups,
-            reconcile=group.reconcile,
-            clock=clock,
-            concurrency=CONCURRENCY,
-            guard=guard,
-            family_of=lambda key: group_family_of(key).key,
-            metrics=metrics,
+        group_loop = ground.loop(
+            "group", queue=groups, reconcile=group.reconcile, family_of=group_family_of
         )
-        self._loops = Loops(set_loop, group_loop)
-
-    @property
-    def informers(self) -> tuple[Informer[Any], ...]:
-        """What it watches, in the order in which they are started."""
-        return self._caches.all()
-
-    def check(self) -> str | None:
-        """For the readiness probe: which first lists are missing."""
-        return self._caches.check()
-
-    async def synced(self) -> None:
-        """Every first list is in."""
-        await self._caches.synced()
-
-    def follow(self) -> None:
-        """Take in every event from here on, leading or not; every cache has its first list."""
-        self._families.start()
-
-    def start(self, process: Process) -> None:
-        """Act: once this process leads."""
-        self._families.wake_all()
-        self._loops.start(process)
-
-    def abort(self) -> None:
-        """Act no more, at once: another process may lead from now on."""
-        self._loops.abort()
+        super().__init__(
+            set_loop, group_loop, caches=caches, families=families, informers=caches.all()
+        )
 
     async def stop(self) -> None:
         """Finish the passes in flight, then leave nothing that another controller cannot read."""
-        await self._loops.stop()
-        if not self._loops.may_act:
+        await super().stop()
+        if not self.may_act:
             return
-        for lws in list(self._caches.sets.store.values()):
+        for lws in list(self._sets.store.values()):
             key = SetKey(lws.metadata.namespace, lws.metadata.name)
             with suppress(ClientError):  # the next leader closes what we could not
                 await self._leaderworkerset.hand_over(key)

@@ -9,8 +9,8 @@ import msgspec
 from lws.api.disaggregatedset import DisaggregatedSetStatus, Role, RoleStatus
 from lws.api.kinds import Kind
 from lws.api.meta import Condition
-from lws.base.times import format_time
 from lws.planner.actions import Emit, EventType
+from lws.planner.conditions import Wish, merged
 from lws.planner.disaggregatedset import scaling
 from lws.planner.disaggregatedset.census import RoleTotals
 from lws.planner.disaggregatedset.snapshot import SetSnapshot, SliceReport, Waiting, reference
@@ -56,7 +56,12 @@ def plan_set_status(snapshot: SetSnapshot) -> SetStatusPlan:
     status = DisaggregatedSetStatus(
         observed_generation=ds.metadata.generation,
         role_statuses=tuple(_role_status(snapshot, role) for role in ds.spec.roles),
-        conditions=_conditions(snapshot),
+        conditions=merged(
+            ds.status.conditions,
+            _wishes(snapshot),
+            generation=ds.metadata.generation,
+            now=snapshot.now,
+        ),
     )
     wake_after = _next_telling(snapshot)
     if status == ds.status:
@@ -157,26 +162,18 @@ def _next_telling(snapshot: SetSnapshot) -> float | None:
 # Conditions
 
 
-@dataclass(frozen=True, slots=True)
-class _Wish:
-    type: str
-    true: bool
-    reason: str
-    message: str
-
-
-def _wishes(snapshot: SetSnapshot) -> list[_Wish]:
+def _wishes(snapshot: SetSnapshot) -> list[Wish]:
     available = _is_available(snapshot)
     reason, message = _READY if available else _ROLLING
     progress = message if available else _progress(snapshot)
     return [
-        _Wish(AVAILABLE, available, reason, message),
-        _Wish(PROGRESSING, not available, reason, progress),
+        Wish(AVAILABLE, available, reason, message, speaks_when_false=True),
+        Wish(PROGRESSING, not available, reason, progress, speaks_when_false=True),
         _conflict(snapshot),
     ]
 
 
-def _conflict(snapshot: SetSnapshot) -> _Wish:
+def _conflict(snapshot: SetSnapshot) -> Wish:
     """What stands in our place and is not ours."""
     roles = sorted(snapshot.scalers.conflicts)
     ds = snapshot.ds.metadata.name
@@ -192,52 +189,7 @@ def _conflict(snapshot: SetSnapshot) -> _Wish:
         if not (kind is Kind.ROLE_SCALER and name in taken)
     ]
     reason = SCALER_CONFLICT if scalers else OBJECT_CONFLICT
-    return _Wish(CONFLICT, bool(scalers or others), reason, "; ".join((*scalers, *others)))
-
-
-def _conditions(snapshot: SetSnapshot) -> tuple[Condition, ...]:
-    """Those that stand, changed where needed, then those that are new.
-
-    A condition that was never true is not listed, but for the two that exclude each other.
-    """
-    generation, now = snapshot.ds.metadata.generation, format_time(snapshot.now)
-    wished = {wish.type: wish for wish in _wishes(snapshot)}
-    standing = [
-        _changed(condition, wished.pop(condition.type, None), now=now, generation=generation)
-        for condition in snapshot.ds.status.conditions
-    ]
-    added = [
-        Condition(
-            type=wish.type,
-            status=_word(wish.true),
-            reason=wish.reason,
-            message=wish.message,
-            last_transition_time=now,
-            observed_generation=generation,
-        )
-        for wish in wished.values()
-        if wish.true or wish.type != CONFLICT
-    ]
-    return (*standing, *added)
-
-
-def _changed(condition: Condition, wish: _Wish | None, *, now: str, generation: int) -> Condition:
-    if wish is None:
-        return msgspec.structs.replace(condition, observed_generation=generation)
-    keeps = wish.type == CONFLICT and not wish.true
-    flips = condition.status != _word(wish.true)
-    return msgspec.structs.replace(
-        condition,
-        status=_word(wish.true),
-        reason=condition.reason if keeps else wish.reason,
-        message=condition.message if keeps else wish.message,
-        last_transition_time=now if flips else condition.last_transition_time,
-        observed_generation=generation,
-    )
-
-
-def _word(true: bool) -> str:
-    return "True" if true else "False"
+    return Wish(CONFLICT, bool(scalers or others), reason, "; ".join((*scalers, *others)))
 
 
 def _events(

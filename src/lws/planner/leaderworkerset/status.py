@@ -10,8 +10,8 @@ from lws.api import names
 from lws.api.leaderworkerset import GroupRestart, LeaderWorkerSetStatus
 from lws.api.meta import Condition
 from lws.base.ids import RevisionKey
-from lws.base.times import format_time
 from lws.planner.actions import Emit, EventType
+from lws.planner.conditions import Wish, merged
 from lws.planner.leaderworkerset.progress import overdue
 from lws.planner.leaderworkerset.revisions import reference
 from lws.planner.leaderworkerset.snapshot import LeaderWorkerSetSnapshot
@@ -56,17 +56,6 @@ class StatusPlan:
     wake_after: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Wish:
-    """What a condition should say; a condition that was never true is not listed."""
-
-    type: str
-    true: bool
-    reason: str = ""
-    message: str = ""
-    listed_when_false: bool = False
-
-
 def plan_status(
     snapshot: LeaderWorkerSetSnapshot,
     *,
@@ -78,7 +67,9 @@ def plan_status(
     lws = snapshot.lws
     deadline = overdue(snapshot, wanted=wanted)
     wishes = _wishes(snapshot, wanted, trouble, is_overdue=deadline.is_overdue)
-    conditions = _conditions(snapshot, wishes)
+    conditions = merged(
+        lws.status.conditions, wishes, generation=lws.metadata.generation, now=snapshot.now
+    )
     ready = sum(facts.ready for facts in snapshot.groups)
     statefulset = snapshot.statefulset
     status = LeaderWorkerSetStatus(
@@ -112,7 +103,7 @@ def _wishes(
     trouble: Trouble,
     *,
     is_overdue: bool,
-) -> list[_Wish]:
+) -> list[Wish]:
     wishes = _main_wishes(snapshot, wanted)
     stopped = _stopped(snapshot, trouble, is_overdue=is_overdue)
     if stopped is not None:
@@ -120,39 +111,39 @@ def _wishes(
     return [*wishes, _paused(snapshot), _failed(trouble), _conflict(snapshot)]
 
 
-def _main_wishes(snapshot: LeaderWorkerSetSnapshot, wanted: RevisionKey) -> list[_Wish]:
+def _main_wishes(snapshot: LeaderWorkerSetSnapshot, wanted: RevisionKey) -> list[Wish]:
     """Which of the three conditions of the wire hold, over groups that are not surge."""
     replicas, partition = replicas_of(snapshot.lws), partition_of(snapshot.lws)
     groups = [facts for facts in snapshot.groups if facts.index < replicas]
     in_range = [facts for facts in groups if facts.index >= partition]
     if any(facts.complete and facts.updated_key != wanted for facts in in_range):
-        return [_true(UPDATE_IN_PROGRESS), _true(PROGRESSING), _Wish(AVAILABLE, False)]
+        return [_true(UPDATE_IN_PROGRESS), _true(PROGRESSING), Wish(AVAILABLE, False)]
     all_ready = len(groups) == replicas and all(facts.ready for facts in groups)
     if all_ready and not _is_foreign_statefulset(snapshot) and snapshot.statefulset is not None:
-        return [_true(AVAILABLE), _Wish(PROGRESSING, False), _Wish(UPDATE_IN_PROGRESS, False)]
-    return [_true(PROGRESSING), _Wish(AVAILABLE, False)]
+        return [_true(AVAILABLE), Wish(PROGRESSING, False), Wish(UPDATE_IN_PROGRESS, False)]
+    return [_true(PROGRESSING), Wish(AVAILABLE, False)]
 
 
-def _true(type_: str) -> _Wish:
+def _true(type_: str) -> Wish:
     reason, message = _MEANING[type_]
-    return _Wish(type_, True, reason, message)
+    return Wish(type_, True, reason, message)
 
 
 def _stopped(
     snapshot: LeaderWorkerSetSnapshot, trouble: Trouble, *, is_overdue: bool
-) -> _Wish | None:
+) -> Wish | None:
     """Why nothing moves though it should, if so."""
     failure = trouble.apply_failure
     if failure is None and trouble.apply_undecided:
         failure = _standing_failure(snapshot)
     if failure is not None:
-        return _Wish(PROGRESSING, False, APPLY_FAILED, failure, True)
+        return Wish(PROGRESSING, False, APPLY_FAILED, failure, True)
     if _is_foreign_statefulset(snapshot):
-        return _Wish(PROGRESSING, False, "StatefulSetConflict", _conflict_message(snapshot), True)
+        return Wish(PROGRESSING, False, "StatefulSetConflict", _conflict_message(snapshot), True)
     if is_overdue:
         limit = snapshot.lws.spec.progress_deadline_seconds
         message = f"No group became ready at the new revision for {limit} seconds"
-        return _Wish(PROGRESSING, False, "ProgressDeadlineExceeded", message, True)
+        return Wish(PROGRESSING, False, "ProgressDeadlineExceeded", message, True)
     return None
 
 
@@ -164,20 +155,20 @@ def _standing_failure(snapshot: LeaderWorkerSetSnapshot) -> str | None:
     return None
 
 
-def _paused(snapshot: LeaderWorkerSetSnapshot) -> _Wish:
+def _paused(snapshot: LeaderWorkerSetSnapshot) -> Wish:
     message = "spec.paused is set: a running update takes no further group"
-    return _Wish(PAUSED, snapshot.lws.spec.paused, "Paused", message)
+    return Wish(PAUSED, snapshot.lws.spec.paused, "Paused", message)
 
 
-def _failed(trouble: Trouble) -> _Wish:
+def _failed(trouble: Trouble) -> Wish:
     groups = ", ".join(str(group) for group in trouble.failed_groups)
     message = f"Restarted maxGroupRestarts times and left as they are, groups: {groups}"
-    return _Wish(FAILED, bool(trouble.failed_groups), "MaxGroupRestartsExceeded", message)
+    return Wish(FAILED, bool(trouble.failed_groups), "MaxGroupRestartsExceeded", message)
 
 
-def _conflict(snapshot: LeaderWorkerSetSnapshot) -> _Wish:
+def _conflict(snapshot: LeaderWorkerSetSnapshot) -> Wish:
     reason = "StatefulSetConflict" if _is_foreign_statefulset(snapshot) else "ObjectConflict"
-    return _Wish(CONFLICT, bool(_foreign(snapshot)), reason, _conflict_message(snapshot))
+    return Wish(CONFLICT, bool(_foreign(snapshot)), reason, _conflict_message(snapshot))
 
 
 def _conflict_message(snapshot: LeaderWorkerSetSnapshot) -> str:
@@ -197,52 +188,6 @@ def _foreign(snapshot: LeaderWorkerSetSnapshot) -> list[str]:
 def _is_foreign_statefulset(snapshot: LeaderWorkerSetSnapshot) -> bool:
     name = snapshot.lws.metadata.name
     return any(item.name == name and item.kind.kind == "StatefulSet" for item in snapshot.foreign)
-
-
-def _conditions(
-    snapshot: LeaderWorkerSetSnapshot, wishes: Sequence[_Wish]
-) -> tuple[Condition, ...]:
-    """Those that stand, changed where needed, then those that are new."""
-    generation = snapshot.lws.metadata.generation
-    now = format_time(snapshot.now)
-    wished = {wish.type: wish for wish in wishes}
-    standing = [
-        _changed(condition, wished.pop(condition.type, None), now=now, generation=generation)
-        for condition in snapshot.lws.status.conditions
-    ]
-    added = [
-        Condition(
-            type=wish.type,
-            status=_word(wish.true),
-            reason=wish.reason,
-            message=wish.message,
-            last_transition_time=now,
-            observed_generation=generation,
-        )
-        for wish in wished.values()
-        if wish.true or wish.listed_when_false
-    ]
-    return (*standing, *added)
-
-
-def _changed(condition: Condition, wish: _Wish | None, *, now: str, generation: int) -> Condition:
-    """A condition with the present generation; false ones keep their reason and message."""
-    if wish is None:
-        return msgspec.structs.replace(condition, observed_generation=generation)
-    says = wish.true or wish.listed_when_false
-    flips = condition.status != _word(wish.true)
-    return msgspec.structs.replace(
-        condition,
-        status=_word(wish.true),
-        reason=wish.reason if says else condition.reason,
-        message=wish.message if says else condition.message,
-        last_transition_time=now if flips else condition.last_transition_time,
-        observed_generation=generation,
-    )
-
-
-def _word(true: bool) -> str:
-    return "True" if true else "False"
 
 
 def _events(
