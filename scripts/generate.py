@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from generate.builtin import write_merge_keys, write_schemas
-from generate.crds import write_crds
+from generate.crds import write_crds, write_crds_file
 from generate.golden import write_keys, write_quantities, write_table
 from generate.protobuf import write_protobuf
 from generate.sandbox import write_definitions, write_wire
@@ -40,6 +40,7 @@ def write_all(root: Path, *, with_go: bool) -> None:
         fields = root / "src" / "lws" / "sandbox" / "server" / "protobuf" / "fields.json"
         write_protobuf(WIRETYPES, sandbox / "definitions.json", fields)
     write_crds(root / "deploy" / "crds")
+    write_crds_file(data / "crds.json")
     write_webhooks(root / "deploy" / "kustomize" / "base" / "webhooks.yaml")
 
 

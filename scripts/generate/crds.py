@@ -1,10 +1,11 @@
-"""deploy/crds: our CustomResourceDefinitions as YAML."""
+"""deploy/crds: our CustomResourceDefinitions as YAML; and as JSON, for programs that start."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import orjson
 import yaml
 
 from lws.api.crds import custom_resource_definitions, file_name
@@ -30,3 +31,7 @@ def write_crds(target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for name, body in crd_files().items():
         (target / name).write_text(body)
+
+
+def write_crds_file(target: Path) -> None:
+    target.write_bytes(orjson.dumps(custom_resource_definitions()) + b"\n")

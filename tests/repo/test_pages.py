@@ -92,8 +92,9 @@ def test_every_command_and_flag_that_a_page_names_is_there(page: Path, line: str
     command: click.Command = main
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         name = words.pop(0)
-        assert name in command.commands, f"{page}: lws has no command {name}"
-        command = command.commands[name]
+        below = command.get_command(click.Context(command), name)
+        assert below is not None, f"{page}: lws has no command {name}"
+        command = below
     known = {flag for option in command.params for flag in (*option.opts, *option.secondary_opts)}
     given = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
     assert given - known - {"-h", "--help", "--version"} == set()
@@ -103,7 +104,10 @@ def commands(command: click.Command, name: str = "lws") -> Iterator[tuple[str, c
     """A command and all below it."""
     yield name, command
     if isinstance(command, click.Group):
-        for word, below in command.commands.items():
+        context = click.Context(command)
+        for word in command.list_commands(context):
+            below = command.get_command(context, word)
+            assert below is not None, word
             yield from commands(below, f"{name} {word}")
 
 

@@ -1,25 +1,74 @@
-"""The `lws` command."""
+"""The `lws` command. What a command needs is loaded when it is typed, and no sooner."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import NamedTuple
 
 import click
 
 import lws
-from lws.cli.everyday import COMMANDS
-from lws.cli.plan import plan
-from lws.cli.run import run
-from lws.cli.simulate import simulate
-from lws.cli.up import down, up
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Entry(NamedTuple):
+    """Where a command is, and what the list of commands says of it."""
+
+    module: str
+    name: str
+    words: str
+
+
+ENTRIES: Mapping[str, Entry] = {
+    "run": Entry("run", "run", "Run the controllers and webhooks until a signal ends them."),
+    "plan": Entry("plan", "plan", "Show the steps of an update before they happen."),
+    "up": Entry("up", "up", "Run an API server, a cluster and the operator, in memory."),
+    "down": Entry("up", "down", "Stop the sandbox that `lws up` runs."),
+    "chaos": Entry("chaos", "chaos", "Make trouble in the sandbox: containers, pods, nodes."),
+    "simulate": Entry(
+        "simulate", "simulate", "Roll out a manifest on a cluster in memory, in virtual time."
+    ),
+    "get": Entry("everyday", "get", "List LeaderWorkerSets, or show one."),
+    "tree": Entry("everyday", "tree", "Show a set group by group, and why pods are not ready."),
+    "status": Entry("everyday", "status", "Say whether a set is available, by the exit code too."),
+    "history": Entry(
+        "everyday", "history", "Show the recorded revisions, and what changed between them."
+    ),
+    "undo": Entry("everyday", "undo", "Put a recorded template back into the spec."),
+    "pause": Entry("everyday", "pause", "Let a running update take no further group."),
+    "resume": Entry("everyday", "resume", "Let a paused update go on."),
+    "restart": Entry("everyday", "restart", "Make groups anew, with their leader pods."),
+}
+
+
+class Commands(click.Group):
+    """The commands of `ENTRIES`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's own words)
+        """Their names."""
+        return sorted(ENTRIES)
+
+    def get_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        cmd_name: str,
+    ) -> click.Command | None:
+        """One of them, loaded."""
+        entry = ENTRIES.get(cmd_name)
+        return None if entry is None else load(entry)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list, without loading any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, ENTRIES[name].words) for name in self.list_commands(ctx)])
+
+
+def load(entry: Entry) -> click.Command:
+    """The command itself."""
+    found = getattr(import_module(f"lws.cli.{entry.module}"), entry.name)
+    assert isinstance(found, click.Command), "entries name commands"
+    return found
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(lws.__version__, prog_name="lws")
 def main() -> None:
     """Operator for LeaderWorkerSet and DisaggregatedSet."""
-
-
-main.add_command(run)
-main.add_command(plan)
-main.add_command(up)
-main.add_command(down)
-main.add_command(simulate)
-for _command in COMMANDS:
-    main.add_command(_command)

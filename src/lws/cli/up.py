@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -10,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import yaml
 
 from lws.base.errors import InvalidInput
 from lws.cli.extras import require_sandbox
@@ -80,6 +80,7 @@ def up(
         sys.exit(1)
     try:
         manifests = [document for file in apply_files for document in _manifests(file)]
+        gc.disable()  # what is loaded now stays; `run_up` switches it on again
         from lws.manager.up.options import UpOptions, topology_of
         from lws.manager.up.run import run_up  # loads the sandbox only when it is wanted
 
@@ -100,6 +101,7 @@ def up(
         tell(str(error))
         code = EXIT_USAGE
     finally:
+        gc.enable()
         (_state_folder() / "running.json").unlink(missing_ok=True)
     sys.exit(code)
 
@@ -125,6 +127,8 @@ def _show(
 
 
 def _manifests(file: str) -> list[dict[str, Any]]:
+    import yaml  # not every start reads manifests
+
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
         documents = [one for one in yaml.safe_load_all(text) if one is not None]
@@ -152,6 +156,14 @@ def running_pid(file: Path) -> int | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return pid if is_ours else None
+
+
+def running_kubeconfig() -> str | None:
+    """The kubeconfig of the sandbox that runs, if one does."""
+    file = _state_folder() / "running.json"
+    if running_pid(file) is None:
+        return None
+    return str(json.loads(file.read_text(encoding="utf-8"))["kubeconfig"])
 
 
 @click.command("down")

@@ -10,7 +10,7 @@ import yaml
 
 from lws.admission.validation import validate_disaggregatedset, validate_leaderworkerset
 from lws.api import disaggregatedset, leaderworkerset, names
-from lws.api.crds import custom_resource_definitions
+from lws.api.crds_file import stored_definitions
 from lws.api.disaggregatedset import DisaggregatedSet, Role
 from lws.api.leaderworkerset import LeaderWorkerSet
 from lws.base.errors import InvalidInput
@@ -80,9 +80,7 @@ def require_valid(document: Document) -> None:
     """InvalidInput with the first fault that the API server or our webhook would find."""
     (_lws if document["kind"] == names.KIND else _ds)(document)  # types come first
     crd = next(
-        one
-        for one in custom_resource_definitions()
-        if one["spec"]["names"]["kind"] == document["kind"]
+        one for one in stored_definitions() if one["spec"]["names"]["kind"] == document["kind"]
     )
     schema = read_crd_schema(crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
     for field in unknown_fields(document, schema):

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any, Self
 
-from lws.api.crds import custom_resource_definitions
+from lws.api.crds_file import stored_definitions
 from lws.base.clock import Clock
 from lws.client import resources
 from lws.client.kubernetes import KubernetesClient
@@ -24,6 +24,7 @@ from lws.runtime.events import EventRecorder
 from lws.runtime.metrics import Metrics
 from lws.runtime.process import Process
 from lws.sandbox.cluster.cluster import Cluster
+from lws.sandbox.cluster.faults import Faults, fault_paths
 from lws.sandbox.cluster.options import ClusterOptions
 from lws.sandbox.http import HttpServer, HttpWebhooks, ListenOptions
 from lws.sandbox.http.serving import kubeconfig
@@ -70,6 +71,7 @@ class LocalControlPlane:
                 max_unavailable_gate=options.max_unavailable_gate,
             ),
         )
+        self.server.handler.beside.update(fault_paths(Faults(self.server.api, self.cluster)))
         self._authority = new_authority(name="lws-up", now=clock.now(), days=VALID_DAYS)
         self._http = HttpServer(
             self.server.handler,
@@ -163,8 +165,8 @@ class LocalControlPlane:
 
     async def _install(self) -> None:
         """CRDs, our namespace, the webhook configurations: made, or brought up to date."""
-        for definition in custom_resource_definitions():
-            await self._ensure(resources.CRDS, dict(definition))
+        for definition in stored_definitions():
+            await self._ensure(resources.CRDS, definition)
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lws-system"}}
         await self._ensure(NAMESPACES, namespace)
         if not self._options.operator:

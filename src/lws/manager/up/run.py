@@ -1,6 +1,7 @@
 """The process of `lws up`."""
 
 import asyncio
+import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from lws.manager.up.options import UpOptions
 from lws.runtime.clock import RealClock
 from lws.runtime.logs import configure_logs
 from lws.runtime.metrics import Metrics
-from lws.runtime.process import Process, run
+from lws.runtime.process import Process, freeze_heap, run
 from lws.sandbox.server.status import ApiStatus
 
 log = structlog.get_logger(__name__)
@@ -77,6 +78,8 @@ async def _start(
         raise InvalidInput(field="--apply", message=refusal.message) from refusal
     except LookupError as error:
         raise InvalidInput(field="--apply", message=str(error.args[0])) from error
+    freeze_heap()
+    gc.enable()
     show(plane, process)
 
 

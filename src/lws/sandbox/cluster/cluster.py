@@ -211,6 +211,20 @@ class Cluster:
         self._heartbeats.worker.add(name)
         self._monitor.heard(name)
 
+    @property
+    def ready_after(self) -> float:
+        """How many seconds pods that start from now on run until they are Ready."""
+        return self._kubelets.ready_after
+
+    @ready_after.setter
+    def ready_after(self, seconds: float) -> None:
+        self._kubelets.ready_after = seconds
+
+    @property
+    def node_grace(self) -> float:
+        """For how many seconds a node may be silent before it counts as lost."""
+        return self._options.node_grace
+
     def _pod(self, namespace: str, name: str) -> JsonObject:
         return self._api.get(PODS, name=name, namespace=namespace)
 

@@ -1,6 +1,6 @@
 """The verbs over HTTP values: a request in, a response or a stream out."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -85,6 +85,8 @@ class Handler:
 
     def __init__(self, api: Api) -> None:
         self.api = api
+        self.beside: dict[str, Callable[[Request], Awaitable[Response]]] = {}
+        """Paths that are no API server's, and who answers them."""
         self._plain = PlainPaths(api.world)
 
     async def handle(
@@ -94,6 +96,8 @@ class Handler:
         warnings: list[str] = []
         try:
             parsing.require_size(request.body)
+            if request.path in self.beside:
+                return await self.beside[request.path](request)
             target = target_of(request.path, self.api.world.registry)
             if target is None:
                 return self._plain.answer(request, headers)

@@ -174,6 +174,25 @@ def test_a_schema_that_is_not_structural_is_told_where() -> None:
     ]
 
 
+def test_the_same_fault_in_two_places_is_told_in_both() -> None:
+    wrong: Json = {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "no"}}}
+    right: Json = {"type": "object", "properties": {"a": {"type": "number"}}}
+    whole = {"type": "object", "properties": {"x": wrong, "y": right, "z": wrong, "w": right}}
+    for _ in range(2):
+        assert [one.field for one in structural_errors(whole, "s")] == [
+            "s.properties[x].properties[b].type",
+            "s.properties[z].properties[b].type",
+        ]
+
+
+def test_schemas_that_say_the_same_are_one() -> None:
+    part: Json = {"type": "object", "properties": {"a": {"type": "string", "maxLength": 3}}}
+    known = schema(type="object", properties={"x": part, "y": {**part}, "z": {"type": "object"}})
+    parts = known.properties["spec"].properties
+    assert parts["x"] is parts["y"]
+    assert parts["x"] != parts["z"]
+
+
 def test_a_rule_that_is_no_cel_is_refused_with_its_definition() -> None:
     spec = rule("self.a ==")
     (fault,) = structural_errors({"type": "object", "properties": {"spec": spec}}, "schema")

@@ -51,6 +51,8 @@ class _Life:
     """What a kubelet remembers of a pod."""
 
     uid: str
+    ready_after: float
+    """What held when it began."""
     since: dict[str, float] = field(default_factory=dict)
     """When a wait began, by what is waited for."""
     crashes: dict[str, int] = field(default_factory=dict)
@@ -62,7 +64,8 @@ class _Life:
 
 
 class Kubelets:
-    """All kubelets. `dead` holds the names of nodes whose kubelet does nothing."""
+    """All kubelets. `dead` holds the names of nodes whose kubelet does nothing; `ready_after` may
+    be changed, and holds for pods that start afterwards."""
 
     def __init__(self, context: Context, options: ClusterOptions) -> None:
         self._api = context.api
@@ -74,6 +77,7 @@ class Kubelets:
         self._addresses = Addresses()
         self._lives: dict[Place, _Life] = {}
         self.dead: set[str] = set()
+        self.ready_after = options.ready_after
         self.worker: Worker[Place] = Worker(context.clock, self._sync, parallel=20)
         self._pods.index(ON_NODE, lambda pod: (_node_of(pod),))
         self._pods.on_change(self._pod_changed)
@@ -126,7 +130,7 @@ class Kubelets:
         place = place_of(pod)
         life = self._lives.get(place)
         if life is None or life.uid != uid_of(pod):
-            life = self._lives[place] = _Life(uid_of(pod))
+            life = self._lives[place] = _Life(uid_of(pod), self.ready_after)
             life.waiting = {one["name"] for one in statuses.ended_entries(pod)}
         return life
 
@@ -171,7 +175,7 @@ class Kubelets:
             self._tell(pod, "Normal", "Started", f"Started container {name}")
 
     def _ready_after(self, pod: JsonObject) -> float:
-        return _wish(pod, READY_AFTER, self._options.ready_after)
+        return _wish(pod, READY_AFTER, self._life(pod).ready_after)
 
     async def _keep(self, pod: JsonObject) -> None:
         """Restart what has ended, and make Ready what has run for long enough."""

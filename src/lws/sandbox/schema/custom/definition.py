@@ -1,11 +1,11 @@
 """Is a definition's schema structural, and may all that it says be said?"""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from lws.sandbox.schema.custom.lists import list_errors
-from lws.sandbox.schema.custom.reading import has_default, read_crd_schema
+from lws.sandbox.schema.custom.reading import fingerprint, has_default, read_crd_schema
 from lws.sandbox.schema.custom.rules import compile_fault
 from lws.sandbox.schema.custom.shaping import prune
 from lws.sandbox.schema.custom.strings import compiled
@@ -55,7 +55,34 @@ def structural_errors(
     return faults or list(_default_faults(open_api_v3_schema, path))
 
 
-def _node(source: Source, path: str, level: int) -> Iterator[FieldError]:
+class _Clean:
+    """What was found without a fault once need not be looked at again, wherever it stands."""
+
+    def __init__(self) -> None:
+        self._known: set[tuple[bytes, int]] = set()
+
+    def faults(
+        self, look: Callable[[], Iterator[FieldError]], source: Source, level: int
+    ) -> Iterable[FieldError]:
+        """Those that `look` finds."""
+        key = fingerprint(source)
+        if key is not None and (key, level) in self._known:
+            return ()
+        found = list(look())
+        if not found and key is not None and len(self._known) < _CLEAN_MAX:
+            self._known.add((key, level))
+        return found
+
+
+_CLEAN_MAX = 50_000
+_NODES, _DEFAULTS = _Clean(), _Clean()
+
+
+def _node(source: Source, path: str, level: int) -> Iterable[FieldError]:
+    return _NODES.faults(lambda: _node_faults(source, path, level), source, level)
+
+
+def _node_faults(source: Source, path: str, level: int) -> Iterator[FieldError]:
     yield from _type_faults(source, path, level)
     yield from _extension_faults(source, path)
     yield from _keyword_faults(source, path)
@@ -239,7 +266,11 @@ def _nested_faults(source: Source, path: str) -> Iterator[FieldError]:
         yield from _nested_faults(nested, inner)
 
 
-def _default_faults(source: Source, path: str) -> Iterator[FieldError]:
+def _default_faults(source: Source, path: str) -> Iterable[FieldError]:
+    return _DEFAULTS.faults(lambda: _faults_of_defaults(source, path), source, _ROOT)
+
+
+def _faults_of_defaults(source: Source, path: str) -> Iterator[FieldError]:
     """Each default is an object that the schema around it would take."""
     if "default" in source and source["default"] is not None:
         schema = read_crd_schema({"type": "object", "properties": {"x": dict(source)}})

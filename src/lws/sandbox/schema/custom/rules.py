@@ -2,9 +2,12 @@
 
 import logging
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 from typing import Any
 
 from lws.sandbox.schema.custom.cel_functions import FUNCTIONS
@@ -209,13 +212,18 @@ def _require_known(expression: str, functions: list[str]) -> None:
 
 @cache
 def _cel() -> Any:
-    try:
-        import cel
-    except ImportError as error:
+    """The evaluator alone: the package around it loads a terminal program, 0.1 s at each start."""
+    package = find_spec("cel")
+    found = package and PathFinder.find_spec("cel.cel", package.submodule_search_locations)
+    if found is None or found.loader is None:
         raise UnsupportedError(
             "rules in CEL without the package common-expression-language"
             " (install lws with the extra sandbox)"
-        ) from error
+        )
     # A function that refuses its argument is an answer, not a warning.
     logging.getLogger("cel").setLevel(logging.CRITICAL)
-    return cel
+    if found.name not in sys.modules:  # it may be begun once in a process
+        module = module_from_spec(found)
+        sys.modules[found.name] = module
+        found.loader.exec_module(module)
+    return sys.modules[found.name]
