@@ -9,20 +9,36 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from lws.base.times import parse_time
+
 FieldSet = Mapping[str, Any]
 
 
 def applied_fields(metadata: Mapping[str, Any], *, manager: str) -> FieldSet | None:
     """What `manager` owns by server-side apply; None if it has never applied."""
-    for entry in metadata.get("managedFields") or ():
+    fields = _applied(metadata, manager).get("fieldsV1")
+    return fields if isinstance(fields, Mapping) else None
+
+
+def applied_time(metadata: Mapping[str, Any], *, manager: str) -> float | None:
+    """When an apply of `manager` last changed something, by the server's clock, in seconds since
+    the epoch; None if that is not recorded."""
+    try:
+        return parse_time(_applied(metadata, manager).get("time", ""))
+    except (TypeError, ValueError):
+        return None
+
+
+def _applied(metadata: Mapping[str, Any], manager: str) -> Mapping[str, Any]:
+    entries: list[Mapping[str, Any]] = metadata.get("managedFields") or []
+    for entry in entries:
         if (
             entry.get("manager") == manager
             and entry.get("operation") == "Apply"
             and not entry.get("subresource")
         ):
-            fields = entry.get("fieldsV1")
-            return fields if isinstance(fields, Mapping) else None
-    return None
+            return entry
+    return {}
 
 
 def field_names(fields: FieldSet | None, *path: str) -> frozenset[str]:

@@ -255,3 +255,20 @@ def test_an_update_without_progress_is_told_after_its_deadline(world: World) -> 
         assert world.groups_of("serve:2") == {1}
         world.settle(meanwhile=world.releasing(0, 1))
     assert seen.creations() == seen.deletions() == pods_in(range(2))
+
+
+def test_an_update_whose_surge_finds_no_room_in_the_quota_ends(world: World) -> None:
+    """The surge group may get the room of a group that is being replaced, and must give it back."""
+    world.create(replicas=3, size=1, surge=1, unavailable=1)
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "exact"},
+        "spec": {"hard": {"pods": "3"}},
+    }
+    world.kube.create(quota, world.namespace)
+    world.until_quota_is_known("exact")
+    with world.watched(floor=2, ceiling=4):
+        world.push("serve:2")
+        world.settle()
+    assert world.images() == {"serve:2": 3}

@@ -18,6 +18,7 @@ from lws.planner.actions import (
 )
 from lws.planner.leaderworkerset import rollout_values as rollout
 from lws.planner.leaderworkerset import statefulset as leader
+from lws.planner.leaderworkerset.condemned import condemned
 from lws.planner.leaderworkerset.retirement import retire
 from lws.planner.leaderworkerset.revisions import (
     RevisionStep,
@@ -29,6 +30,7 @@ from lws.planner.leaderworkerset.rollout import next_rollout
 from lws.planner.leaderworkerset.snapshot import Foreign, LeaderWorkerSetSnapshot
 from lws.planner.leaderworkerset.values import budgets_of, partition_of, replicas_of
 from lws.planner.pods.restart import RestartPlan, plan_restarts
+from lws.planner.pods.snapshot import GroupFacts
 
 LONG_UNREADY_SECONDS = 30.0
 """From here on a group that is not ready may be healed out of order (section 3)."""
@@ -122,6 +124,8 @@ def _rollout(snapshot: LeaderWorkerSetSnapshot, step: RevisionStep) -> tuple[Act
         apply = _apply(snapshot, target, verb="Update", reason="FailedUpdate")
         return (apply, *_told(snapshot, stands, target))
     ordinals = [one.ordinal for one in outcome if isinstance(one, rollout.DeleteLeader)]
+    if stands.observed and not ordinals:
+        return tuple(_remove(snapshot, facts) for facts in condemned(snapshot).due)
     return tuple(_delete_leader(snapshot, ordinal, stands.on_delete) for ordinal in ordinals)
 
 
@@ -227,6 +231,20 @@ def _delete_leader(snapshot: LeaderWorkerSetSnapshot, ordinal: int, healing: boo
     )
 
 
+def _remove(snapshot: LeaderWorkerSetSnapshot, facts: GroupFacts) -> Delete:
+    """In the StatefulSet controller's place, and in its way: the workers go with their leader."""
+    assert facts.leader_uid is not None, "only a leader that lives is deleted"
+    note = f"Deleting replica {facts.index}, whose room a missing replica needs"
+    return Delete(
+        kind=Kind.POD,
+        namespace=snapshot.lws.metadata.namespace,
+        name=facts.leader,
+        uid=facts.leader_uid,
+        propagation=Propagation.FOREGROUND,
+        event=_emit(snapshot, "GroupsProgressing", "Delete", note),
+    )
+
+
 def _service(snapshot: LeaderWorkerSetSnapshot) -> tuple[Action, ...]:
     """Step 7: the headless Service of the shared subdomain (section 5)."""
     lws = snapshot.lws
@@ -273,6 +291,7 @@ def _wake_after(
         for facts in snapshot.groups
         if facts.unready_since is not None and facts.key not in (None, step.key)
     ]
+    times.append(condemned(snapshot).after)
     if snapshot.foreign:
         times.append(FOREIGN_SECONDS)
     ahead = [seconds for seconds in times if seconds > 0]

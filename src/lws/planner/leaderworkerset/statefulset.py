@@ -17,7 +17,7 @@ from lws.planner.leaderworkerset.revisions import owner_reference
 from lws.planner.leaderworkerset.rollout_values import LeaderStatefulSet, SetRollout
 from lws.planner.leaderworkerset.snapshot import LeaderWorkerSetSnapshot, WantedTemplate
 from lws.planner.leaderworkerset.values import budgets_of, partition_of, replicas_of
-from lws.planner.ownership import applied_fields, extract, field_names
+from lws.planner.ownership import applied_fields, applied_time, extract, field_names
 
 ON_DELETE = "OnDelete"
 ROLLING_UPDATE = "RollingUpdate"
@@ -96,6 +96,11 @@ def differs(snapshot: LeaderWorkerSetSnapshot, rollout: SetRollout) -> bool:
     if decided != (stands.replicas, stands.partition, stands.on_delete, stands.key):
         return True
     return _metadata_differs(snapshot, rollout) or _budget_differs(snapshot, rollout)
+
+
+def applied_at(snapshot: LeaderWorkerSetSnapshot) -> float | None:
+    """When the server took our last apply that changed something; None if it records none."""
+    return applied_time(snapshot.document.get("metadata") or {}, manager=names.FIELD_MANAGER)
 
 
 _CARRIED_LATER = frozenset({names.LAST_APPLIED, names.DS_INITIAL_REPLICAS})
