@@ -29,6 +29,7 @@ ENTRIES: Mapping[str, Entry] = {
     "get": Entry("everyday", "get", "List LeaderWorkerSets, or show one."),
     "tree": Entry("everyday", "tree", "Show a set group by group, and why pods are not ready."),
     "status": Entry("everyday", "status", "Say whether a set is available, by the exit code too."),
+    "logs": Entry("everyday", "logs", "Show the logs of a set's pods side by side."),
     "history": Entry(
         "everyday", "history", "Show the recorded revisions, and what changed between them."
     ),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from lws.client import requests
 from lws.client.errors import Expired
+from lws.client.logs import LogLine, LogSplitter, read_line
 from lws.client.requests import PAGE_SIZE, Body, PatchType, Propagation, Request
 from lws.client.resources import Resource
 from lws.client.responses import JsonObject, Response, decode_object, error_of
@@ -53,6 +54,13 @@ class KubernetesClient:
         """The lines of a watch, one event each, ERROR events too. A last line without its end is
         dropped: the watch that follows brings the event again."""
         async with self._transport.stream(request) as chunks, aclosing(_lines(chunks)) as lines:
+            yield lines
+
+    @asynccontextmanager
+    async def log_lines(self, request: Request) -> AsyncGenerator[AsyncIterator[LogLine]]:
+        """The lines of a container's log (`requests.pod_log`), the last one also without its
+        end."""
+        async with self._transport.stream(request) as chunks, aclosing(_logged(chunks)) as lines:
             yield lines
 
     async def get(
@@ -287,6 +295,15 @@ async def _lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
     async for chunk in chunks:
         for line in splitter.feed(chunk):
             yield line
+
+
+async def _logged(chunks: AsyncIterator[bytes]) -> AsyncGenerator[LogLine]:
+    splitter = LogSplitter()
+    async for chunk in chunks:
+        for line in splitter.feed(chunk):
+            yield read_line(line)
+    for line in splitter.rest():
+        yield read_line(line)
 
 
 async def _events(lines: AsyncIterator[bytes], request: Request) -> AsyncGenerator[WatchEvent]:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from lws.client.resources import Resource
+from lws.client.resources import PODS, Resource
 
 Query = tuple[tuple[str, str], ...]
 Body = Any  # whatever `encode` can write; a type of JSON would only be cast at every call
@@ -165,6 +165,31 @@ def watch(
     return Request(
         "GET", resource.path(namespace), query=query, verb="watch", resource=_label(resource)
     )
+
+
+def pod_log(
+    *,
+    namespace: str,
+    name: str,
+    container: str,
+    follow: bool = False,
+    previous: bool = False,
+    since_seconds: int | None = None,
+    since_time: str | None = None,
+    tail_lines: int | None = None,
+) -> Request:
+    """A container's log, each line behind its time. At most one of the two `since`."""
+    query = _query(
+        container=container,
+        follow=follow or None,
+        previous=previous or None,
+        sinceSeconds=since_seconds,
+        sinceTime=since_time,
+        tailLines=tail_lines,
+        timestamps=True,
+    )
+    path = PODS.path(namespace, name, "log")
+    return Request("GET", path, query=query, verb="get", resource=_label(PODS, "log"))
 
 
 def create(

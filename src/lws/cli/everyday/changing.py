@@ -7,7 +7,7 @@ import click
 
 from lws.api import names
 from lws.base.errors import InvalidInput
-from lws.cli.everyday.cluster import Cluster, name_of, revisions_of, set_of, with_cluster
+from lws.cli.everyday.cluster import Cluster, lws_of, name_of, revisions_of, with_cluster
 from lws.cli.everyday.family import Document, labels_of
 from lws.cli.everyday.history import Undo
 from lws.cli.everyday.history import undo as plan_undo
@@ -140,7 +140,7 @@ def restart(*, cluster: Cluster, name: str, group: int | None) -> None:
     wanted = name_of(name)
 
     async def ask(client: "KubernetesClient", namespace: str) -> list[str]:
-        lws = await set_of(client, namespace, wanted)
+        lws = await lws_of(client, namespace, wanted)
         selector = f"{names.NAME}={wanted},{names.WORKER_INDEX}=0"
         listed = await client.list_all(resources.PODS, namespace=namespace, label_selector=selector)
         leaders = leaders_to_end(lws, listed.items, group=group)
@@ -193,7 +193,7 @@ def _is_going(pod: Document) -> bool:
 
 async def _own(client: "KubernetesClient", namespace: str, name: str) -> Document:
     """The set, if it is its own master; InvalidInput names what writes its spec."""
-    lws = await set_of(client, namespace, name)
+    lws = await lws_of(client, namespace, name)
     owner = owner_of(lws)
     if owner:
         message = f"belongs to {owner}, which would put it back: change that one"

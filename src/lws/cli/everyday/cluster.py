@@ -24,6 +24,10 @@ Ask = Callable[["KubernetesClient", str], Awaitable[T]]
 """Asks a client about a namespace."""
 
 
+EXIT_INTERRUPTED = 130
+"""Ctrl-C, as a shell has it."""
+
+
 class NoSuchSet(LwsError):
     """The API server knows the kind, and holds none of that name."""
 
@@ -79,6 +83,8 @@ def with_cluster(command: Callable[..., None]) -> Callable[..., None]:
         except errors.ClientError as error:
             tell(str(error), hint=what_to_do(error))
             sys.exit(1)
+        except KeyboardInterrupt:
+            sys.exit(EXIT_INTERRUPTED)
 
     return wrapped
 
@@ -99,30 +105,99 @@ def what_to_do(error: errors.ClientError) -> str | None:
     return next((hint for kind, hint in _HINTS if isinstance(error, kind)), None)
 
 
+_KINDS = {
+    "lws": "lws",
+    "leaderworkerset": "lws",
+    "leaderworkersets": "lws",
+    "ds": "ds",
+    "disaggregatedset": "ds",
+    "disaggregatedsets": "ds",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A set as it was typed; `kind` is lws, ds, or empty for whichever there is."""
+
+    kind: str
+    name: str
+
+    @property
+    def is_disaggregated(self) -> bool:
+        """Is it a DisaggregatedSet, for certain?"""
+        return self.kind == "ds"
+
+    @classmethod
+    def of(cls, document: Document) -> "Named":
+        """A set that was found."""
+        return cls(_KINDS[document["kind"].lower()], document["metadata"]["name"])
+
+
+def named(text: str) -> Named:
+    """What `vllm`, `lws/vllm` or `ds/chat` names; InvalidInput says what is wrong with it."""
+    kind, slash, name = text.rpartition("/")
+    if slash and kind not in _KINDS:
+        message = f"must be the name of a set, such as vllm, lws/vllm or ds/chat, not {text!r}"
+        raise InvalidInput(field="NAME", message=message)
+    if not name:
+        raise InvalidInput(field="NAME", message="must not be empty")
+    return Named(_KINDS.get(kind, ""), name)
+
+
 def name_of(text: str) -> str:
     """The name in `vllm` or `lws/vllm`; InvalidInput names what is wrong with it."""
-    kind, slash, rest = text.rpartition("/")
-    if slash and kind not in ("lws", "leaderworkerset", "leaderworkersets"):
+    found = named(text)
+    if found.is_disaggregated:
         message = f"must be the name of a LeaderWorkerSet, such as vllm or lws/vllm, not {text!r}"
         raise InvalidInput(field="NAME", message=message)
-    if not rest:
-        raise InvalidInput(field="NAME", message="must not be empty")
-    return rest
+    return found.name
 
 
-async def set_of(client: "KubernetesClient", namespace: str, name: str) -> Document:
+async def lws_of(client: "KubernetesClient", namespace: str, name: str) -> Document:
     """One LeaderWorkerSet; NoSuchSet if there is none of that name."""
+    return await set_of(client, namespace, Named("lws", name))
+
+
+async def set_of(client: "KubernetesClient", namespace: str, wanted: Named) -> Document:
+    """A set of either kind; NoSuchSet if there is none of that name."""
+    found = await find_set(client, namespace, wanted)
+    if found is None:
+        kind = {"lws": "LeaderWorkerSet", "ds": "DisaggregatedSet"}.get(wanted.kind)
+        what = kind or "LeaderWorkerSet and no DisaggregatedSet"
+        raise NoSuchSet(f"namespace {namespace} has no {what} {wanted.name}")
+    return found
+
+
+async def find_set(client: "KubernetesClient", namespace: str, wanted: Named) -> Document | None:
+    """A set of either kind, None if there is none of that name; NotFound if no kind is known."""
+    if wanted.kind:
+        return await _find(client, namespace, _RESOURCES[wanted.kind], wanted.name)
+    found = await _find(client, namespace, resources.LEADERWORKERSETS, wanted.name)
+    if found is not None:
+        return found
     try:
-        return await client.get(resources.LEADERWORKERSETS, namespace=namespace, name=name)
+        return await _find(client, namespace, resources.DISAGGREGATEDSETS, wanted.name)
+    except (errors.NotFound, errors.Forbidden):  # the kind need not be installed, nor ours to read
+        return None
+
+
+_RESOURCES = {"lws": resources.LEADERWORKERSETS, "ds": resources.DISAGGREGATEDSETS}
+
+
+async def _find(
+    client: "KubernetesClient", namespace: str, resource: resources.Resource, name: str
+) -> Document | None:
+    try:
+        return await client.get(resource, namespace=namespace, name=name)
     except errors.NotFound as error:
         if f'"{name}"' in error.message:  # else it is the kind that is not known
-            raise NoSuchSet(f"namespace {namespace} has no LeaderWorkerSet {name}") from error
+            return None
         raise
 
 
 async def family_of(client: "KubernetesClient", namespace: str, name: str) -> Family:
     """A LeaderWorkerSet, its leader StatefulSet if there is one, and its pods."""
-    lws = await set_of(client, namespace, name)
+    lws = await lws_of(client, namespace, name)
     pods = await client.list_all(
         resources.PODS, namespace=namespace, label_selector=f"{names.NAME}={name}"
     )

@@ -12,9 +12,9 @@ from lws.cli.everyday.cluster import (
     Ask,
     Cluster,
     family_of,
+    lws_of,
     name_of,
     revisions_of,
-    set_of,
     with_cluster,
 )
 from lws.cli.everyday.family import Document
@@ -49,7 +49,7 @@ def get(*, cluster: Cluster, name: str | None, all_namespaces: bool, output: str
 
     async def ask(client: "KubernetesClient", namespace: str) -> list[Document]:
         if wanted is not None:
-            return [await set_of(client, namespace, wanted)]
+            return [await lws_of(client, namespace, wanted)]
         where = None if all_namespaces else namespace
         return [*(await client.list_all(resources.LEADERWORKERSETS, namespace=where)).items]
 
@@ -178,7 +178,7 @@ def history(*, cluster: Cluster, name: str, output: str) -> None:
     wanted = name_of(name)
 
     async def ask(client: "KubernetesClient", namespace: str) -> tuple[Document, list[Document]]:
-        lws = await set_of(client, namespace, wanted)
+        lws = await lws_of(client, namespace, wanted)
         return lws, await revisions_of(client, lws)
 
     found = history_of(*cluster.ask(ask))

@@ -131,7 +131,7 @@ class HttpServer:
             user = self._user(incoming)
             request = await _request_of(incoming)
             headers = _headers_of(incoming)
-            if self._handler.is_watch(request):
+            if self._handler.media_of_stream(request):
                 return await self._stream(incoming, request, headers, user)
             return _outgoing(await self._handler.handle(request, headers=headers, user=user))
         except ApiStatus as refusal:
@@ -152,10 +152,11 @@ class HttpServer:
     async def _stream(
         self, incoming: web.Request, request: Request, headers: Mapping[str, str], user: User
     ) -> web.StreamResponse:
-        """A watch: the head at once, each event as it comes."""
+        """A watch or a log that is followed: the head at once, each line as it comes."""
+        media = self._handler.media_of_stream(request)
         async with self._handler.stream(request, headers=headers, user=user) as lines:
             outgoing = web.StreamResponse(
-                headers={"Content-Type": "application/json", "Cache-Control": "no-cache, private"}
+                headers={"Content-Type": media, "Cache-Control": "no-cache, private"}
             )
             outgoing.enable_chunked_encoding()
             await outgoing.prepare(incoming)

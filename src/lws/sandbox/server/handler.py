@@ -9,6 +9,7 @@ from lws.client.requests import Request
 from lws.client.responses import Response
 from lws.sandbox.server import parsing, status
 from lws.sandbox.server.api import Api, deletion_answer, require_verb
+from lws.sandbox.server.logs import LogOptions, follow, log_of, log_options
 from lws.sandbox.server.operations import Operation
 from lws.sandbox.server.parameters import (
     Parameters,
@@ -38,7 +39,9 @@ Headers = Mapping[str, str]
 
 _NO_HEADERS: Headers = {}
 _WATCH_SECONDS = 1800.0  # at least; at most twice as long, so that not all clients return at once
-_UNDONE_READS = frozenset(("attach", "exec", "log", "portforward", "proxy"))
+_UNDONE_READS = frozenset(("attach", "exec", "portforward", "proxy"))
+_LOG = "log"
+_PLAIN = "text/plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,23 +120,30 @@ class Handler:
     async def stream(
         self, request: Request, *, headers: Headers = _NO_HEADERS, user: User = ADMIN_USER
     ) -> AsyncGenerator[AsyncIterator[bytes]]:
-        """A watch's lines as they come; ApiStatus if it is refused."""
+        """A watch's lines, or a log's, as they come; ApiStatus if it is refused."""
         target = target_of(request.path, self.api.world.registry)
         if target is None:
             raise status.no_such_path()
         call = _Call(request, headers, user, Parameters(request.query), target, [])
+        if target.subresource == _LOG:
+            async with aclosing(self._log(call)) as chunks:
+                yield chunks
+            return
         watch, writer = self._watch(call)
         async with watch, aclosing(_lines(watch, writer)) as lines:
             yield lines
 
-    def is_watch(self, request: Request) -> bool:
-        """Is the answer to be streamed?"""
+    def media_of_stream(self, request: Request) -> str:
+        """As what the answer is to be streamed; empty if it is to be sent as a whole."""
         if request.method != "GET":
-            return False
-        if not Parameters(request.query).flag("watch"):
-            return False
+            return ""
+        query = Parameters(request.query)
         target = target_of(request.path, self.api.world.registry)
-        return target is not None and not target.name
+        if target is None:
+            return ""
+        if target.subresource == _LOG and query.flag("follow"):
+            return _PLAIN
+        return "application/json" if query.flag("watch") and not target.name else ""
 
     async def _whole_watch(self, request: Request, headers: Headers, user: User) -> Response:
         async with self.stream(request, headers=headers, user=user) as lines:
@@ -170,6 +180,8 @@ class Handler:
         raise status.method_not_allowed()
 
     async def _answer_object(self, call: _Call, method: str) -> Response:
+        if call.target.subresource == _LOG:
+            return await self._whole_log(call)
         if call.target.subresource in _UNDONE_READS:
             self._require_part(call)
             found(self.api.world, call.operation(self._reader(call)))
@@ -191,6 +203,26 @@ class Handler:
             raise status.no_such_path()
 
     # Reads
+
+    def _log(self, call: _Call) -> AsyncGenerator[bytes]:
+        """Refused before the first byte is asked for."""
+        options = self._log_options(call)
+        pod = found(self.api.world, call.operation(self._reader(call)))
+        if options.follow:
+            log_of(pod, options)
+            return follow(self.api.world, call.target.kind, pod, options)
+        return _once(log_of(pod, options))
+
+    async def _whole_log(self, call: _Call) -> Response:
+        async with aclosing(self._log(call)) as chunks:
+            body = b"".join([chunk async for chunk in chunks])
+        return Response(200, {"content-type": _PLAIN}, body)
+
+    def _log_options(self, call: _Call) -> LogOptions:
+        self._require_part(call)
+        if call.request.method != "GET":
+            raise status.method_not_allowed()
+        return log_options(call.query, now=self.api.world.clock.now())
 
     def _get(self, call: _Call) -> Response:
         obj = self.api.read(call.operation(self._reader(call)))
@@ -351,3 +383,7 @@ def _agent(headers: Headers) -> str:
 async def _lines(watch: StoreWatch, writer: EventWriter) -> AsyncGenerator[bytes]:
     async for event in watch:
         yield writer.line(event)
+
+
+async def _once(body: bytes) -> AsyncGenerator[bytes]:
+    yield body
