@@ -3,10 +3,8 @@
 The worlds are in `clusters`, one folder each, as a real API server holds them.
 """
 
-import json
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -28,8 +26,8 @@ from lws.planner.meaning import differing_fields
 from lws.planner.pods.group import plan_group
 from lws.runtime.clock import VirtualClock
 from lws.runtime.metrics import Metrics
+from tests.golden.worlds import items
 
-CLUSTERS = Path(__file__).parent / "clusters"
 AT_REST = (
     "lws-plain",
     "lws-leader-template",
@@ -38,10 +36,6 @@ AT_REST = (
     "lws-exclusive",
     "lws-canary-held",
 )
-
-
-def items(world: str, kind: str) -> list[Any]:
-    return cast(list[Any], json.loads((CLUSTERS / world / f"{kind}.json").read_text()))
 
 
 class World:

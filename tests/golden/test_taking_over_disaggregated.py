@@ -26,7 +26,7 @@ from lws.planner.disaggregatedset.snapshot import SetSnapshot
 from lws.planner.disaggregatedset.status import plan_set_status
 from lws.runtime.clock import VirtualClock
 from lws.runtime.metrics import Metrics
-from tests.golden.test_taking_over import items
+from tests.golden.worlds import items
 
 AT_REST = ("ds-at-rest", "ds-slices")
 

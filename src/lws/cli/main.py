@@ -20,6 +20,7 @@ class Entry(NamedTuple):
 ENTRIES: Mapping[str, Entry] = {
     "run": Entry("run", "run", "Run the controllers and webhooks until a signal ends them."),
     "plan": Entry("plan", "plan", "Show the steps of an update before they happen."),
+    "check": Entry("check", "check", "Look before you change something; nothing is written."),
     "up": Entry("up", "up", "Run an API server, a cluster and the operator, in memory."),
     "down": Entry("up", "down", "Stop the sandbox that `lws up` runs."),
     "chaos": Entry("chaos", "chaos", "Make trouble in the sandbox: containers, pods, nodes."),

@@ -190,22 +190,23 @@ class Performer:
                 _request(action, self._resources[action.kind])
             )
         except AlreadyExists:
-            return await self._met(family, action, owner_of(action.body))
+            return await self.met(family, action)
         self._wrote(family, action, answer)
         return None
 
     async def _apply(self, family: Family, action: Apply) -> Failure | None:
         """An apply cannot say "only if it is not there", so a first one looks before."""
         if action.uid is None:
-            met = await self._met(family, action, owner_of(action.body))
+            met = await self.met(family, action)
             if met is not None:
                 return met
         answer = await self._client.request_bytes(_request(action, self._resources[action.kind]))
         self._wrote(family, action, answer)
         return None
 
-    async def _met(self, family: Family, action: Create | Apply, owner: str) -> Failure | None:
+    async def met(self, family: Family, action: Create | Apply) -> Failure | None:
         """What stands where we would create: nothing, ours (the cache lags), or a stranger."""
+        owner = owner_of(action.body)
         found = await self._foreign.controller_of(action.kind, action.namespace, action.name)
         if found is None:
             return None if isinstance(action, Apply) else _stale(action, "gone again")

@@ -106,13 +106,15 @@ def _members(value: object) -> dict[str, object] | None:
     if isinstance(value, Mapping):
         return {str(key): member for key, member in value.items()}
     if isinstance(value, list) and value:
-        found = {f"[{item['name']}]": item for item in value if _is_named(item)}
+        found = {f"[{name}]": item for item in value if (name := _name_of(item))}
         return found if len(found) == len(value) else None
     return None
 
 
-def _is_named(item: object) -> bool:
-    return isinstance(item, dict) and isinstance(item.get("name"), str)
+def _name_of(item: object) -> str | None:
+    """What tells an item of a list apart: a name, or the type of a condition."""
+    name = (item.get("name") or item.get("type")) if isinstance(item, Mapping) else None
+    return name if isinstance(name, str) else None
 
 
 def _short(value: object) -> str:

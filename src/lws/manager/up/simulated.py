@@ -95,10 +95,11 @@ async def _simulate(
             return await run.roll(new)
         finally:
             process.stop("the rollout is over")
-            await _end_tasks()
+            await end_tasks()
 
 
-async def _end_tasks() -> None:
+async def end_tasks() -> None:
+    """Cancel all that runs beside the caller."""
     tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in tasks:
         task.cancel()

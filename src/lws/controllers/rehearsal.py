@@ -1,0 +1,208 @@
+"""One pass of every controller over what lists show, with nothing written.
+
+The caches are filled once in place of being watched; then the very controllers pass over each set,
+and a `Rehearsal` in the place of the performer says what they would have done.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+from lws.api import apps, core, disaggregatedset, leaderworkerset
+from lws.api.kinds import Kind
+from lws.base.clock import Clock
+from lws.client.kubernetes import KubernetesClient
+from lws.client.resources import Resource
+from lws.controllers.disaggregatedset import DisaggregatedSetController
+from lws.controllers.group import GroupController
+from lws.controllers.leaderworkerset import LeaderWorkerSetController
+from lws.controllers.slices import SliceController
+from lws.executor.caches import RESOURCES, Caches, make_caches
+from lws.executor.disaggregatedset.caches import make_disaggregated_caches
+from lws.executor.disaggregatedset.families import (
+    DisaggregatedFamilies,
+    DisaggregatedKey,
+    SliceKey,
+)
+from lws.executor.disaggregatedset.observe import DisaggregatedObserver
+from lws.executor.disaggregatedset.reports import Reports
+from lws.executor.families import Families, GroupKey, SetKey
+from lws.executor.foreign import ForeignObjects
+from lws.executor.observe import Observer
+from lws.executor.perform import Failure
+from lws.executor.rehearsal import Rehearsal
+from lws.planner.actions import Action
+from lws.planner.pods.gang import Gang
+from lws.runtime.guard import Guard
+from lws.runtime.informer import Informer
+from lws.runtime.metrics import Metrics
+
+T = TypeVar("T")
+Documents = Iterable[bytes]
+"""Objects as JSON, as a list gives them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """What the first pass over one set would do."""
+
+    namespace: str
+    name: str
+    actions: list[Action]
+    obstacles: list[Failure]
+
+
+class SetRehearsal:
+    """LeaderWorkerSets and all that is theirs: `put…` every object, then `run`."""
+
+    def __init__(
+        self,
+        client: KubernetesClient,
+        clock: Clock,
+        *,
+        gang: Gang | None = None,
+        pod_groups: Resource | None = None,
+    ) -> None:
+        """`gang` and `pod_groups`, its kind: as the operator would be configured."""
+        self._client, self._clock, self._gang = client, clock, gang
+        self._resources = dict(RESOURCES)
+        if pod_groups is not None:
+            self._resources[Kind.POD_GROUP] = pod_groups
+        self.caches: Caches = make_caches(client, clock, Metrics(), pod_groups=pod_groups)
+
+    def put_sets(self, documents: Documents) -> None:
+        """LeaderWorkerSets. msgspec.ValidationError: one cannot be read."""
+        _fill(self.caches.sets, documents, leaderworkerset.decode)
+
+    def put_statefulsets(self, documents: Documents) -> None:
+        """Those that carry our label."""
+        _fill(self.caches.statefulsets, documents, apps.decode_statefulset)
+
+    def put_pods(self, documents: Documents) -> None:
+        """Those that carry our label."""
+        _fill(self.caches.pods, documents, core.decode_pod)
+
+    def put_services(self, documents: Documents) -> None:
+        """Those that carry our label."""
+        _fill(self.caches.services, documents, core.decode_service)
+
+    def put_revisions(self, documents: Documents, *, retired: bool = False) -> None:
+        """Of the sets, not of their StatefulSets; active ones or retired ones."""
+        informer = self.caches.retired if retired else self.caches.revisions
+        _fill(informer, documents, apps.decode_revision)
+
+    def put_pod_groups(self, documents: Documents) -> None:
+        """Those that carry our label."""
+        assert self.caches.pod_groups is not None, "asked for with a gang scheduler"
+        _fill(self.caches.pod_groups, documents, core.decode_pod_group)
+
+    async def run(self) -> list[Rehearsed]:
+        """One pass over each set and each of its groups."""
+        groups: dict[SetKey, list[GroupKey]] = {}
+        families = Families(
+            self.caches,
+            wake_set=lambda key: groups.update({key: []}),
+            wake_group=lambda key: groups[SetKey(key.namespace, key.lws)].append(key),
+        )
+        families.start()
+        families.wake_all()
+        foreign = ForeignObjects(self._client, self._clock, resources=self._resources)
+        performer = Rehearsal(
+            client=self._client,
+            caches=self.caches,
+            foreign=foreign,
+            clock=self._clock,
+            resources=self._resources,
+        )
+        whole = LeaderWorkerSetController(
+            observer=Observer(
+                caches=self.caches, families=families, foreign=foreign, clock=self._clock
+            ),
+            performer=performer,
+            foreign=foreign,
+            clock=self._clock,
+            metrics=Metrics(),
+        )
+        one = GroupController(
+            families=families, performer=performer, client=self._client, gang=self._gang
+        )
+        rehearsed = []
+        for key, own in groups.items():
+            await whole.reconcile(key)
+            for group in own:
+                await one.reconcile(group)
+            rehearsed.append(Rehearsed(*key, *performer.take()))
+        return rehearsed
+
+
+class DisaggregatedRehearsal:
+    """DisaggregatedSets and all that is theirs: `put…` every object, then `run`."""
+
+    def __init__(self, client: KubernetesClient, clock: Clock) -> None:
+        self._client, self._clock = client, clock
+        self._shared = make_caches(client, clock, Metrics())
+        self.caches = make_disaggregated_caches(client, clock, Metrics(), shared=self._shared)
+
+    def put_sets(self, documents: Documents) -> None:
+        """DisaggregatedSets. msgspec.ValidationError: one cannot be read."""
+        _fill(self.caches.sets, documents, disaggregatedset.decode)
+
+    def put_leaderworkersets(self, documents: Documents) -> None:
+        """Those of the roles."""
+        _fill(self._shared.sets, documents, leaderworkerset.decode)
+
+    def put_services(self, documents: Documents) -> None:
+        """Those of the roles."""
+        _fill(self.caches.services, documents, core.decode_service)
+
+    def put_scalers(self, documents: Documents) -> None:
+        """Those of External roles."""
+        _fill(self.caches.scalers, documents, disaggregatedset.decode_role_scaler)
+
+    async def run(self) -> list[Rehearsed]:
+        """One pass over each slice of each set, then over the set."""
+        families = DisaggregatedFamilies(
+            self.caches, wake_set=lambda _: None, wake_slice=lambda _: None
+        )
+        families.start()
+        reports = Reports(lambda _: None)
+        foreign = ForeignObjects(self._client, self._clock)
+        observer = DisaggregatedObserver(
+            caches=self.caches,
+            families=families,
+            foreign=foreign,
+            reports=reports,
+            clock=self._clock,
+        )
+        performer = Rehearsal(
+            client=self._client, caches=self._shared, foreign=foreign, clock=self._clock
+        )
+        one = SliceController(
+            observer=observer, reports=reports, performer=performer, foreign=foreign
+        )
+        whole = DisaggregatedSetController(
+            observer=observer,
+            families=families,
+            reports=reports,
+            performer=performer,
+            foreign=foreign,
+            guard=Guard(),
+            clock=self._clock,
+        )
+        rehearsed = []
+        for ds in list(self.caches.sets.store.values()):
+            key = DisaggregatedKey(ds.metadata.namespace, ds.metadata.name)
+            for index in sorted(families.slices(key)):
+                await one.reconcile(SliceKey(*key, index))
+            await whole.reconcile(key)
+            rehearsed.append(Rehearsed(*key, *performer.take()))
+        return rehearsed
+
+
+def _fill(
+    informer: Informer[Any], documents: Documents, decode: Callable[[bytes | msgspec.Raw], Any]
+) -> None:
+    for document in documents:
+        informer.store.put(decode(document))
