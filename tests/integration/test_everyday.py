@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,8 +35,8 @@ class Typed:
         assert done.exit_code == code, f"{words}\n{done.stdout}\n{done.stderr}"
         return done.stdout if code != 2 else done.stderr
 
-    def json(self, *words: str) -> Any:
-        return json.loads(self(*words, "-o", "json"))
+    def json(self, *words: str, code: int = 0) -> Any:
+        return json.loads(self(*words, "-o", "json", code=code))
 
     def wait(self) -> None:
         self("status", "vllm", "--watch", "--timeout", "90")
@@ -79,6 +80,29 @@ def test_a_broken_update_is_explained_and_undone(lws: Typed) -> None:
     lws.wait()
     assert lws.json("tree", "vllm")["revision"] == before
     assert "already" in lws("undo", "vllm", "--to", before)
+
+
+def test_a_diff_says_what_an_apply_would_change_and_changes_nothing(
+    lws: Typed, tmp_path: Path
+) -> None:
+    text = EXAMPLE.read_text(encoding="utf-8")
+    assert lws("diff", "-f", str(EXAMPLE)) == "LeaderWorkerSet default/vllm: no difference\n"
+    before = lws.json("tree", "vllm")["revision"]
+    same, other = tmp_path / "same.yaml", tmp_path / "other.yaml"
+    same.write_text(text.replace('nvidia.com/gpu: "8"', "nvidia.com/gpu: 8"), encoding="utf-8")
+    other.write_text(text.replace(":v0.9.1", ":v0.9.2"), encoding="utf-8")
+    assert same.read_text() != text != other.read_text()
+    (effect,) = {one["effect"] for one in lws.json("diff", "-f", str(same), code=1)["fields"]}
+    assert effect == "means the same"
+    told = lws("diff", "-f", str(other), code=1)
+    assert f"(now {before})" in told
+    assert "groups 0-1 would be made anew" in told
+    assert "runs revision" in lws("diff", "vllm")
+    assert lws.json("tree", "vllm")["revision"] == before
+    assert "--from-revision: no revision has key" in lws(
+        "diff", "vllm", "--from-revision", "zz", code=2
+    )
+    lws("diff", "nothing", code=3)
 
 
 def test_pause_and_resume_say_what_is(lws: Typed) -> None:

@@ -34,6 +34,7 @@ ENTRIES: Mapping[str, Entry] = {
     "history": Entry(
         "everyday", "history", "Show the recorded revisions, and what changed between them."
     ),
+    "diff": Entry("everyday", "diff", "Say what an apply would change: groups, and which fields."),
     "undo": Entry("everyday", "undo", "Put a recorded template back into the spec."),
     "pause": Entry("everyday", "pause", "Let a running update take no further group."),
     "resume": Entry("everyday", "resume", "Let a paused update go on."),

@@ -6,7 +6,7 @@ from typing import Any
 from lws.api import names
 from lws.api.kinds import Kind
 from lws.cli.check.findings import Finding, Severity, Subject, Topic
-from lws.cli.everyday.history import changes
+from lws.cli.everyday.changes import changes
 from lws.executor.perform import Failure
 from lws.planner.actions import Action, Apply, Create, Delete, Emit, EventType, MergePatch
 from lws.planner.meaning import differing_fields
@@ -94,7 +94,7 @@ def _patched(body: Document, live: Document) -> Iterator[str]:
             for line in _patched(value, stands):
                 yield f"{key}.{line}"
         elif value != stands:
-            yield from changes(stands, value, path=key)
+            yield from map(str, changes(stands, value, (key,)))
 
 
 def _change(

@@ -10,7 +10,7 @@ from lws.admission.validation import Verdict, validate_disaggregatedset, validat
 from lws.api import names
 from lws.api.kinds import Kind
 from lws.cli.check.findings import Finding, Severity, Subject, Topic
-from lws.cli.everyday.history import changes
+from lws.cli.everyday.changes import changes
 from lws.providers.coscheduling import POD_GROUP
 from lws.providers.volcano import GROUP_NAME
 
@@ -49,7 +49,7 @@ def judge_set(document: JsonObject, *, kind: str) -> Iterator[Finding]:
             Severity.INFO,
             about,
             "leaves fields open that the webhook writes out at the next change of it",
-            fields=tuple(changes(document.get("spec"), written.get("spec"), path="spec")),
+            fields=_told(document.get("spec"), written.get("spec"), "spec"),
         )
 
 
@@ -68,8 +68,12 @@ def judge_pod(document: JsonObject, *, marker: PodMarker | None) -> Iterator[Fin
             Severity.INFO,
             about,
             "carries other things than a pod that is made anew would; it stays as it is",
-            fields=tuple(changes(document, made)),
+            fields=_told(document, made),
         )
+
+
+def _told(old: object, new: object, *steps: str) -> tuple[str, ...]:
+    return tuple(map(str, changes(old, new, steps)))
 
 
 def gang_of(pod: Document) -> str | None:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import click
 
@@ -59,34 +59,53 @@ class Cluster:
         return asyncio.run(run())
 
 
-def with_cluster(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that name a cluster, as `cluster`; what goes wrong is told and ends it."""
+Command = Callable[..., None]
 
-    @click.option("--namespace", "-n", metavar="NAME", help="Else the context's namespace.")
-    @click.option("--kubeconfig", metavar="FILE", help="Else $KUBECONFIG or ~/.kube/config.")
-    @click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
-    @functools.wraps(command)
-    def wrapped(
-        *, namespace: str | None, kubeconfig: str | None, context: str | None, **more: Any
-    ) -> None:
-        try:
-            command(cluster=Cluster(namespace, kubeconfig, context), **more)
-        except InvalidInput as error:
+
+@overload
+def with_cluster(command: Command) -> Command: ...
+@overload
+def with_cluster(*, trouble: int) -> Callable[[Command], Command]: ...
+def with_cluster(command: Command | None = None, *, trouble: int = 1) -> Any:
+    """The options that name a cluster, as `cluster`; what goes wrong is told and ends it, with
+    the exit code `trouble` where the command line is not to blame."""
+
+    def decorate(command: Command) -> Command:
+        @click.option("--namespace", "-n", metavar="NAME", help="Else the context's namespace.")
+        @click.option("--kubeconfig", metavar="FILE", help="Else $KUBECONFIG or ~/.kube/config.")
+        @click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
+        @functools.wraps(command)
+        def wrapped(
+            *, namespace: str | None, kubeconfig: str | None, context: str | None, **more: Any
+        ) -> None:
+            try:
+                command(cluster=Cluster(namespace, kubeconfig, context), **more)
+            except (LwsError, KeyboardInterrupt) as error:
+                sys.exit(_told(error, trouble))
+
+        return wrapped
+
+    return decorate if command is None else decorate(command)
+
+
+def _told(error: LwsError | KeyboardInterrupt, trouble: int) -> int:
+    """Say it, and what to do about it; the exit code."""
+    match error:
+        case KeyboardInterrupt():
+            return EXIT_INTERRUPTED
+        case InvalidInput():
             tell(str(error))
-            sys.exit(EXIT_USAGE)
-        except NoSuchSet as error:
+            return EXIT_USAGE
+        case NoSuchSet():
             tell(str(error), hint="lws get -A lists every set")
-            sys.exit(1)
-        except errors.KubeconfigError as error:
+        case errors.KubeconfigError():
             tell(str(error), hint="name a file with --kubeconfig, or set KUBECONFIG")
-            sys.exit(EXIT_USAGE)
-        except errors.ClientError as error:
+            return EXIT_USAGE
+        case errors.ClientError():
             tell(str(error), hint=what_to_do(error))
-            sys.exit(1)
-        except KeyboardInterrupt:
-            sys.exit(EXIT_INTERRUPTED)
-
-    return wrapped
+        case _:
+            tell(str(error))
+    return trouble
 
 
 _HINTS: tuple[tuple[type[errors.ClientError], str], ...] = (

@@ -9,12 +9,10 @@ import msgspec
 from lws.api.apps import decode_revision
 from lws.api.leaderworkerset import decode
 from lws.base.errors import InvalidInput
+from lws.cli.everyday.changes import changes
 from lws.cli.everyday.family import Document
 from lws.planner.leaderworkerset.revisions import NOT_TEMPLATE, read_wanted
 from lws.planner.revision import TOPOLOGY_ANNOTATIONS, Revision, UnreadableRevision, read_revision
-
-_SHORT = 60
-_ABSENT = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,45 +82,8 @@ def _wanted(lws: Document, revisions: Sequence[Revision]) -> Revision | None:
 
 
 def _between(old: Revision, new: Revision) -> Iterator[str]:
-    yield from changes(old.document, new.document)
-    yield from changes(old.topologies, new.topologies, path="metadata.annotations")
-
-
-def changes(old: object, new: object, *, path: str = "") -> Iterator[str]:
-    """`path: old → new` of every field that differs; items of lists are known by their names."""
-    if old == new:
-        return
-    left, right = _members(old), _members(new)
-    if left is None or right is None:
-        yield f"{path}: {_short(old)} → {_short(new)}"
-        return
-    for key in dict.fromkeys([*left, *right]):
-        below = f"{path}{key}" if key.startswith("[") else f"{path}.{key}".lstrip(".")
-        yield from changes(left.get(key, _ABSENT), right.get(key, _ABSENT), path=below)
-
-
-def _members(value: object) -> dict[str, object] | None:
-    """The fields of a map, or of a list of named things; None for anything else."""
-    if isinstance(value, Mapping):
-        return {str(key): member for key, member in value.items()}
-    if isinstance(value, list) and value:
-        found = {f"[{name}]": item for item in value if (name := _name_of(item))}
-        return found if len(found) == len(value) else None
-    return None
-
-
-def _name_of(item: object) -> str | None:
-    """What tells an item of a list apart: a name, or the type of a condition."""
-    name = (item.get("name") or item.get("type")) if isinstance(item, Mapping) else None
-    return name if isinstance(name, str) else None
-
-
-def _short(value: object) -> str:
-    if value is _ABSENT:
-        return "(none)"
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    text = " ".join(text.split())
-    return text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"
+    yield from map(str, changes(old.document, new.document))
+    yield from map(str, changes(old.topologies, new.topologies, ("metadata", "annotations")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +101,7 @@ def undo(lws: Document, recorded: Iterable[Document], *, to: str | None) -> Undo
     """Back to the revision with that key (or the start of one), None: to the one before."""
     revisions = read_revisions(recorded)
     wanted = _wanted(lws, revisions)
-    target = _previous(revisions, wanted) if to is None else _keyed(revisions, to)
+    target = _previous(revisions, wanted) if to is None else keyed(revisions, to, flag="--to")
     if wanted is not None and target.key == wanted.key:
         return Undo(key=target.key, patch=(), changes=(), notes=())
     spec = lws["spec"]
@@ -165,7 +126,7 @@ def undo(lws: Document, recorded: Iterable[Document], *, to: str | None) -> Undo
     return Undo(
         key=target.key,
         patch=body,
-        changes=tuple(changes({key: spec.get(key) for key in after}, after)),
+        changes=tuple(map(str, changes({key: spec.get(key) for key in after}, after))),
         notes=tuple(_notes(annotations, target)),
     )
 
@@ -194,11 +155,12 @@ def _previous(revisions: Sequence[Revision], wanted: Revision | None) -> Revisio
     return older[-1]
 
 
-def _keyed(revisions: Sequence[Revision], key: str) -> Revision:
+def keyed(revisions: Sequence[Revision], key: str, *, flag: str) -> Revision:
+    """The revision of that key, or of the only key that begins so; InvalidInput names the flag."""
     exact = [one for one in revisions if one.key == key]
     found = exact or [one for one in revisions if key and one.key.startswith(key)]
     if len({one.key for one in found}) == 1:
         return found[-1]
     names = ", ".join(one.key for one in revisions) or "none"
     what = "no revision has" if not found else "several revisions begin with"
-    raise InvalidInput(field="--to", message=f"{what} key {key!r}; there are: {names}")
+    raise InvalidInput(field=flag, message=f"{what} key {key!r}; there are: {names}")

@@ -74,11 +74,16 @@ def _template(spec: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _digest(template: Mapping[str, Any]) -> str:
+    return template_digest({"leaderWorkerTemplate": bare_template(template)})
+
+
+def bare_template(template: Mapping[str, Any]) -> dict[str, Any]:
+    """A role's template less what we have added to it."""
     bare = dict(template)
     for name in _POD_TEMPLATES:
         if isinstance(bare.get(name), Mapping):
             bare[name] = _without_ours(bare[name])
-    return template_digest({"leaderWorkerTemplate": bare})
+    return bare
 
 
 def _without_ours(pod: Mapping[str, Any]) -> dict[str, Any]:

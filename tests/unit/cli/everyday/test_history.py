@@ -9,8 +9,9 @@ import pytest
 from lws.api import names
 from lws.api.leaderworkerset import decode
 from lws.base.errors import InvalidInput
+from lws.cli.everyday.changes import changes
 from lws.cli.everyday.changing import leaders_to_end, owner_of
-from lws.cli.everyday.history import changes, history_of, undo
+from lws.cli.everyday.history import history_of, undo
 from lws.cli.everyday.tables import history_lines
 from lws.planner.leaderworkerset.revisions import read_wanted
 from tests.unit.cli.everyday.objects import lws, pod
@@ -85,7 +86,7 @@ def test_what_cannot_be_read_is_left_out() -> None:
 
 
 def test_fields_that_come_go_or_are_long_are_told_briefly() -> None:
-    told = list(changes({"a": 1, "b": [1]}, {"b": [2], "c": "x" * 99}))
+    told = [*map(str, changes({"a": 1, "b": [1]}, {"b": [2], "c": "x" * 99}))]
     assert told[:2] == ["a: 1 → (none)", "b: [1] → [2]"]
     assert told[2].startswith("c: (none) → xxx")
     assert len(told[2]) < 80
@@ -94,7 +95,7 @@ def test_fields_that_come_go_or_are_long_are_told_briefly() -> None:
 def test_containers_are_compared_by_name_wherever_they_stand() -> None:
     one, two = {"name": "a", "image": "1"}, {"name": "b", "image": "1"}
     before, after = {"c": [one, two]}, {"c": [{**two, "image": "2"}, one]}
-    assert list(changes(before, after)) == ["c[b].image: 1 → 2"]
+    assert [*map(str, changes(before, after))] == ["c[b].image: 1 → 2", "c (order): a, b → b, a"]
 
 
 def test_undo_goes_back_to_the_revision_before() -> None:
