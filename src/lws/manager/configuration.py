@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from lws.base.errors import InvalidInput
 from lws.manager.durations import parse_duration
+from lws.manager.fields import require_distinct, require_folder, require_host, require_name
 
 API_VERSION = "config.lws.x-k8s.io/v1alpha1"
 KIND = "Configuration"
@@ -151,7 +152,8 @@ def check(configuration: Configuration) -> None:
         raise InvalidInput(
             field="health.livenessEndpointName", message="must be another than that of readiness"
         )
-    _check_names(configuration)
+    _check_places(configuration)
+    _check_provider(configuration.gang_scheduling_management.scheduler_provider)
     _check_client(configuration.client_connection)
 
 
@@ -171,6 +173,7 @@ def check_address(address: str, *, field: str) -> None:
         split_address(address)
     except ValueError as error:
         raise InvalidInput(field=field, message=str(error)) from error
+    require_host(address.rpartition(":")[0].strip("[]"), field=field)
 
 
 def _check_path(path: str, *, field: str) -> None:
@@ -178,15 +181,30 @@ def _check_path(path: str, *, field: str) -> None:
         raise InvalidInput(field=field, message=f"must be a path such as /readyz, not {path!r}")
 
 
-def _check_names(configuration: Configuration) -> None:
-    certificates = configuration.internal_cert_management
-    for field, value in (
-        ("webhook.certDir", configuration.webhook.cert_dir),
-        ("internalCertManagement.webhookServiceName", certificates.webhook_service_name),
-        ("internalCertManagement.webhookSecretName", certificates.webhook_secret_name),
-    ):
-        if not value:
-            raise InvalidInput(field=field, message="must not be empty")
+def _check_places(configuration: Configuration) -> None:
+    """Names, and ports that would meet."""
+    webhook, certificates = configuration.webhook, configuration.internal_cert_management
+    require_host(webhook.host, field="webhook.host")
+    require_folder(webhook.cert_dir, field="webhook.certDir")
+    section = "internalCertManagement"
+    service, secret = certificates.webhook_service_name, certificates.webhook_secret_name
+    require_name(service, field=f"{section}.webhookServiceName", kind="Service")
+    require_name(secret, field=f"{section}.webhookSecretName", kind="Secret")
+    metrics, health = configuration.metrics, configuration.health
+    require_distinct(
+        (
+            ("webhook.port", (webhook.host, webhook.port)),
+            ("metrics.bindAddress", split_address(metrics.bind_address)),
+            ("health.healthProbeBindAddress", split_address(health.health_probe_bind_address)),
+        )
+    )
+
+
+def _check_provider(name: str | None) -> None:
+    if name:
+        from lws.providers import find_provider  # reads what is installed, which takes a while
+
+        find_provider(name)
 
 
 def _check_client(connection: ClientConnection) -> None:
@@ -205,15 +223,18 @@ def _check_election(election: LeaderElection) -> None:
             field="leaderElection.resourceLock",
             message=f"must be leases, not {election.resource_lock!r}",
         )
-    if not election.resource_name:
-        raise InvalidInput(field="leaderElection.resourceName", message="must not be empty")
+    require_name(election.resource_name, field="leaderElection.resourceName", kind="Lease")
+    if election.resource_namespace:
+        field = "leaderElection.resourceNamespace"
+        require_name(election.resource_namespace, field=field, kind="namespace")
     names = ("leaseDuration", "renewDeadline", "retryPeriod")
     texts = (election.lease_duration, election.renew_deadline, election.retry_period)
     lease, renew, retry = (_duration(name, text) for name, text in zip(names, texts, strict=True))
     if not lease > renew > retry > 0:
         raise InvalidInput(
             field="leaderElection.leaseDuration",
-            message="must be longer than renewDeadline, and that longer than retryPeriod",
+            message=f"leaseDuration {texts[0]} must be longer than renewDeadline {texts[1]}, and "
+            f"that longer than retryPeriod {texts[2]}, which is above 0",
         )
 
 
@@ -296,10 +317,9 @@ def _mapping(loader: Any, node: yaml.MappingNode) -> dict[Hashable, Any]:
     seen: set[Hashable] = set()
     for key_node, _ in node.value:
         key = loader.construct_object(key_node, deep=True)
-        if not isinstance(key, Hashable):
-            raise yaml.constructor.ConstructorError(
-                None, None, "a key must be text", key_node.start_mark
-            )
+        if not isinstance(key, str):
+            message = f"the key {key_node.value if key_node.id == 'scalar' else ''} must be text"
+            raise yaml.constructor.ConstructorError(None, None, message, key_node.start_mark)
         if key in seen:
             raise yaml.constructor.ConstructorError(
                 None, None, f"the key {key!r} stands twice", key_node.start_mark

@@ -33,7 +33,7 @@ def level_of(text: str) -> int:
     if word.isdecimal() and word.isascii():
         return logging.DEBUG if int(word) > 0 else logging.INFO
     names = ", ".join(LEVELS)
-    raise InvalidInput(field="zap-log-level", message=f"{text!r} is none of {names}, or a number")
+    raise InvalidInput(field="--zap-log-level", message=f"{text!r} is none of {names}, or a number")
 
 
 def configure_logs(

@@ -3,10 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from click.testing import CliRunner
 
 from lws.base.errors import InvalidInput
-from lws.manager.configuration import defaults, read, read_file, split_address
+from lws.cli import main
+from lws.manager.configuration import Configuration, defaults, read, read_file, split_address
 from lws.manager.durations import parse_duration
 from lws.manager.settings import Settings, settings_of
 
@@ -86,7 +89,37 @@ WRONG = [
         "tls: {minVersion: VersionTLS13, cipherSuites: [TLS_RSA_WITH_AES_128_GCM_SHA256]}",
         "tls.cipherSuites",
     ),
+    ("webhook: {host: 'not a host'}", "webhook.host"),
+    ("webhook: {port: -1}", "webhook.port"),
+    ('webhook: {certDir: "a\\0b"}', "webhook.certDir"),
+    ("leaderElection: {leaderElect: 1}", "leaderElection.leaderElect"),
+    ("leaderElection: {renewDeadline: 15s}", "leaderElection.leaseDuration"),
+    ("leaderElection: {retryPeriod: 10s}", "leaderElection.leaseDuration"),
+    ("leaderElection: {resourceLock: 1}", "leaderElection.resourceLock"),
+    ("leaderElection: {resourceName: Not-A-Name}", "leaderElection.resourceName"),
+    ("leaderElection: {resourceNamespace: a.b}", "leaderElection.resourceNamespace"),
+    ("metrics: {bindAddress: ':8081'}", "health.healthProbeBindAddress"),
+    ("metrics: {bindAddress: ':9443'}", "metrics.bindAddress"),
+    ("metrics: {bindAddress: 'a b:80'}", "metrics.bindAddress"),
+    ("health: {readinessEndpointName: /healthz}", "health.livenessEndpointName"),
+    (
+        "internalCertManagement: {webhookServiceName: 1a}",
+        "internalCertManagement.webhookServiceName",
+    ),
+    (
+        "internalCertManagement: {webhookSecretName: a_b}",
+        "internalCertManagement.webhookSecretName",
+    ),
+    (
+        "gangSchedulingManagement: {schedulerProvider: nobodys}",
+        "gangSchedulingManagement.schedulerProvider",
+    ),
+    ("clientConnection: {qps: 1e999}", "clientConnection.qps"),
+    ("tls: {minVersion: 12}", "tls.minVersion"),
     ("surprise: 1", "surprise"),
+    ("1: 2", "line 3"),
+    ("webhook: !!python/object:os.system {}", "line 3"),
+    ("webhook: &a [*a]", "line 3"),
     ("kind: Other\n", "line 3"),
     ("webhook: {port: 1, port: 2}", "line 3"),
     ("a: [", "line"),
@@ -101,6 +134,62 @@ def test_every_wrong_field_is_named(text: str, field: str) -> None:
     assert refused.value.field.startswith(field)
     assert refused.value.message
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("text", "field"), WRONG, ids=[text for text, _ in WRONG])
+def test_a_wrong_file_is_one_line_on_stderr_and_exit_code_2(
+    text: str, field: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(HEADER + text, encoding="utf-8")
+    words = ["run", "--config", str(file), "--kubeconfig", str(tmp_path / "none")]
+    done = CliRunner().invoke(main, words)
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"error: {field}")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert isinstance(done.exception, SystemExit)
+
+
+def test_every_field_is_wrong_once() -> None:
+    sections = msgspec.structs.fields(Configuration)
+    every = {
+        f"{section.encode_name}.{field.encode_name}"
+        for section in sections
+        if isinstance(section.type, type) and issubclass(section.type, msgspec.Struct)
+        for field in msgspec.structs.fields(section.type)
+    }
+    wrong_types = {
+        text.partition(":")[0] + "." + text.split("{")[-1].partition(":")[0] for text, _ in WRONG
+    }
+    assert len(every) > 20
+    assert every - wrong_types == set()
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--leader-elect=perhaps"], "--leader-elect"),
+        (["--kube-api-qps=x"], "--kube-api-qps"),
+        (["--kube-api-qps=nan"], "--kube-api-qps"),
+        (["--kube-api-burst=1.5"], "--kube-api-burst"),
+        (["--zap-log-level=loud"], "--zap-log-level"),
+        (["--leader-elect-lease-duration=5s"], "leaseDuration 5s must be longer than"),
+        (["--leader-elect-renew-deadline=20s"], "--leader-elect-renew-deadline: leaseDuration 15s"),
+        (["--leader-elect-resource-name=A B"], "--leader-elect-resource-name"),
+        (["--metrics-bind-address=:8081"], "has the port of metrics.bindAddress, 8081"),
+        (["--metrics-bind-address=x"], "--metrics-bind-address"),
+        (["--health-probe-bind-address=:9443"], "--health-probe-bind-address"),
+        (["--surprise=1"], "--surprise"),
+        (["--config=none.yaml"], "--config none.yaml"),
+    ],
+)
+def test_a_wrong_flag_is_named_with_exit_code_2(
+    words: list[str], named: str, tmp_path: Path
+) -> None:
+    done = CliRunner().invoke(main, ["run", *words, "--kubeconfig", str(tmp_path / "none")])
+    assert named in done.stderr.splitlines()[-1]
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert isinstance(done.exception, SystemExit)
 
 
 @pytest.mark.parametrize(
