@@ -15,6 +15,7 @@ World = Mapping[str, list[Document]]
 
 CLUSTERS = Path(__file__).parent / "clusters"
 NAMESPACE = "golden"
+_BEGINNING = 1_800_000_000.0
 STORED: Mapping[str, Resource] = {
     "disaggregatedsets": resources.DISAGGREGATEDSETS,
     "leaderworkersets": resources.LEADERWORKERSETS,
@@ -45,4 +46,4 @@ def latest_moment(world: World) -> float:
             metadata = document["metadata"]
             times.append(parse_time(metadata["creationTimestamp"]))
             times += [parse_time(entry["time"]) for entry in metadata.get("managedFields") or ()]
-    return max(times)
+    return max(times, default=_BEGINNING)

@@ -1,5 +1,6 @@
 """The recorded revisions of a set, what changed from one to the next, and the way back. Pure."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from lws.cli.everyday.changes import changes
 from lws.cli.everyday.family import Document
 from lws.planner.leaderworkerset.revisions import NOT_TEMPLATE, read_wanted
 from lws.planner.revision import TOPOLOGY_ANNOTATIONS, Revision, UnreadableRevision, read_revision
+from lws.planner.spelling import spelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +128,17 @@ def undo(lws: Document, recorded: Iterable[Document], *, to: str | None) -> Undo
     return Undo(
         key=target.key,
         patch=body,
-        changes=tuple(map(str, changes({key: spec.get(key) for key in after}, after))),
+        changes=tuple(
+            map(str, changes(_spelled({key: spec.get(key) for key in after}), _spelled(after)))
+        ),
         notes=tuple(_notes(annotations, target)),
     )
+
+
+def _spelled(parts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """As a revision spells them: what else differs is none of the change."""
+    whole = json.loads(spelled(parts, "lws.Template"))
+    return {part: whole[part] for part in parts}
 
 
 def _topology_patch(annotations: Document, target: Revision) -> list[dict[str, Any]]:

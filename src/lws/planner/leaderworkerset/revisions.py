@@ -16,6 +16,7 @@ from lws.planner.actions import Action, Create, Delete, Emit, EventType, MergePa
 from lws.planner.leaderworkerset.snapshot import LeaderWorkerSetSnapshot, WantedTemplate
 from lws.planner.meaning import template_digest
 from lws.planner.revision import TOPOLOGY_ANNOTATIONS, Revision
+from lws.planner.spelling import spelled
 
 KEY_LENGTH = 10
 """Hex digits of a key of ours: as long as the public controller's, so that names fit alike."""
@@ -180,15 +181,12 @@ def _create(
     }
     if snapshot.wanted.topologies:
         metadata["annotations"] = dict(snapshot.wanted.topologies)
-    spec = {
-        part: {**content, "$patch": "replace"} for part, content in snapshot.wanted.document.items()
-    }
     body = {
         "apiVersion": Kind.CONTROLLER_REVISION.api_version,
         "kind": Kind.CONTROLLER_REVISION.kind,
         "metadata": metadata,
         "revision": number,
-        "data": {"spec": spec},
+        "data": {"spec": recorded_template(snapshot.wanted)},
     }
     event = Emit(
         reference(lws),
@@ -208,6 +206,25 @@ def _create(
         event=event,
         failure=failure,
     )
+
+
+def recorded_template(wanted: WantedTemplate) -> dict[str, Any]:
+    """The template as `data` has it: to the byte what the public controller would record.
+
+    That controller compares bytes; others would be an update to it, and every group would be made
+    anew when it took over.
+    """
+    spelling = json.loads(spelled(wanted.document, "lws.Template"))
+    if template_digest(spelling) != wanted.digest:  # a field that the Go types do not know
+        spelling = wanted.document
+    return {part: _in_order({**spelling[part], "$patch": "replace"}) for part in sorted(spelling)}
+
+
+def _in_order(value: Any) -> Any:
+    """Go writes the keys of a map in order."""
+    if isinstance(value, Mapping):
+        return {key: _in_order(value[key]) for key in sorted(value)}
+    return [_in_order(one) for one in value] if isinstance(value, list) else value
 
 
 def _delete(snapshot: LeaderWorkerSetSnapshot, revision: Revision) -> Delete:

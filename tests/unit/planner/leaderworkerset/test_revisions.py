@@ -7,10 +7,17 @@ import pytest
 
 from lws.api import names
 from lws.api.apps import decode_revision
+from lws.api.leaderworkerset import decode
+from lws.client.requests import encode
 from lws.planner.actions import Create
 from lws.planner.leaderworkerset.plan import plan
 from lws.planner.leaderworkerset.retirement import retire
-from lws.planner.leaderworkerset.revisions import new_key, read_wanted, revision_step
+from lws.planner.leaderworkerset.revisions import (
+    new_key,
+    read_wanted,
+    recorded_template,
+    revision_step,
+)
 from lws.planner.revision import UnreadableRevision, read_revision
 from tests.unit.planner.leaderworkerset.worlds import (
     KEY,
@@ -49,6 +56,50 @@ def test_a_revision_is_what_the_wire_says() -> None:
     (owner,) = create.body["metadata"]["ownerReferences"]
     assert owner["controller"]
     assert owner["uid"] == "set-uid"
+
+
+def test_a_revision_is_spelled_to_the_byte_as_the_public_controller_spells_it() -> None:
+    """It compares bytes: any other spelling would be an update to it, and restart every group."""
+    container = {
+        "name": "serve",
+        "image": "serve:1",
+        "command": ["run", "a<b"],
+        "ports": [],
+        "livenessProbe": None,
+    }
+    lws = a_set()
+    document = msgspec.json.decode(lws.document)
+    document["spec"]["leaderWorkerTemplate"] = {
+        "workerTemplate": {
+            "spec": {
+                "initContainers": [
+                    {"resources": {"limits": {"cpu": "1000m"}}, "name": "load", "image": "load:1"}
+                ],
+                "containers": [container],
+            }
+        },
+        "size": 2,
+        "restartPolicy": "None",
+        "maxGroupRestarts": 3,
+    }
+    wanted = read_wanted(decode(msgspec.json.encode(document)))
+    assert encode({"spec": recorded_template(wanted)}).decode() == (
+        '{"spec":{"leaderWorkerTemplate":{"$patch":"replace","restartPolicy":"None","size":2,'
+        '"workerTemplate":{"metadata":{},"spec":{"containers":[{"command":["run","a\\u003cb"],'
+        '"image":"serve:1","name":"serve","resources":{}}],"initContainers":[{"image":"load:1",'
+        '"name":"load","resources":{"limits":{"cpu":"1"}}}]}}},'
+        '"networkConfig":{"$patch":"replace","subdomainPolicy":"Shared"}}}'
+    )
+
+
+def test_a_field_that_the_go_types_do_not_know_is_recorded_all_the_same() -> None:
+    lws = a_set()
+    document = msgspec.json.decode(lws.document)
+    worker = document["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+    worker["spec"]["fromTheFuture"] = {"b": 1, "a": 2}
+    wanted = read_wanted(decode(msgspec.json.encode(document)))
+    template = recorded_template(wanted)["leaderWorkerTemplate"]["workerTemplate"]
+    assert template["spec"]["fromTheFuture"] == {"a": 2, "b": 1}
 
 
 def test_what_was_recorded_reads_back_as_the_same_template() -> None:
