@@ -7,7 +7,7 @@ QUICK := tests/unit tests/property tests/golden tests/repo tests/simulation
 # and said so: a machine that stalled for seconds does not fail it twice, a fault of ours does.
 REAL := tests/integration tests/conformance
 .DEFAULT_GOAL := help
-.PHONY: help setup lint test quick controlplane demo bench lock generate
+.PHONY: help setup lint test quick controlplane tools demo bench lock generate
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -26,8 +26,8 @@ lint: setup ## ruff, mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: setup controlplane ## every test, the real control plane's too
-	$(BIN)/pytest -n 2 $(QUICK)
+test: setup controlplane tools ## every test, the real control plane's too
+	$(BIN)/pytest -n 2 $(QUICK) tests/deploy
 	$(BIN)/pytest $(REAL) || $(BIN)/pytest --last-failed --last-failed-no-failures none $(REAL)
 
 quick: setup ## the tests that need no control plane: before every commit
@@ -35,6 +35,9 @@ quick: setup ## the tests that need no control plane: before every commit
 
 controlplane: ## build what is missing of the real control plane
 	./hack/controlplane/build.sh
+
+tools: ## build what is missing of helm and promtool
+	./hack/tools/build.sh
 
 demo: setup ## a LeaderWorkerSet's life, told and checked; DEMO=real on a real control plane
 	@if [ "$(DEMO)" = real ]; then $(MAKE) controlplane; fi

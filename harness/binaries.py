@@ -39,29 +39,45 @@ def module_version(folder: str, module: str) -> str:
     return found.group(1)
 
 
-def cache_folder() -> Path:
-    """The folder that `make controlplane` fills."""
+def cache_home() -> Path:
+    """Where everything that is built once is kept."""
     ours = os.environ.get("LWS_CACHE_DIR")
     general = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    base = Path(ours) if ours else Path(general) / "lws"
+    return Path(ours) if ours else Path(general) / "lws"
+
+
+def cache_folder() -> Path:
+    """The folder that `make controlplane` fills."""
     versions = (
         f"kubernetes-{module_version('kubernetes', 'k8s.io/kubernetes')}"
         f"_etcd-{module_version('etcd', 'go.etcd.io/etcd/server/v3')}"
         f"_kwok-{module_version('kwok', 'sigs.k8s.io/kwok')}"
     )
-    return base / "controlplane" / versions
+    return cache_home() / "controlplane" / versions
 
 
 def find_binaries() -> Binaries:
     """All programs, or a `MissingError` that names those that are missing and says what to run."""
     cache = cache_folder()
     found = {name: _find(name, cache) for name in _PROGRAMS}
-    found["kubectl"] = _find("kubectl", cache) or _on_path("kubectl")
+    found["kubectl"] = _kubectl(cache)
     found["stages"] = cache / "stages" if (cache / "stages").is_dir() else None
     missing = sorted(name for name, path in found.items() if path is None)
     if missing:
         raise MissingError(f"run `make controlplane` (missing: {', '.join(missing)})")
     return Binaries(**{name.replace("-", "_"): path for name, path in found.items() if path})
+
+
+def find_kubectl() -> Path:
+    """kubectl alone: for what needs no control plane."""
+    found = _kubectl(cache_folder())
+    if found is None:
+        raise MissingError("run `make controlplane` (missing: kubectl)")
+    return found
+
+
+def _kubectl(cache: Path) -> Path | None:
+    return _find("kubectl", cache) or _on_path("kubectl")
 
 
 def _find(name: str, cache: Path) -> Path | None:

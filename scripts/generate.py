@@ -13,6 +13,7 @@ from pathlib import Path
 
 from generate.builtin import write_merge_keys, write_schemas
 from generate.crds import write_crds, write_crds_file
+from generate.deploy import write_deploy
 from generate.golden import write_keys, write_quantities, write_table
 from generate.protobuf import write_protobuf
 from generate.sandbox import write_definitions, write_wire
@@ -42,6 +43,7 @@ def write_all(root: Path, *, with_go: bool) -> None:
     write_crds(root / "deploy" / "crds")
     write_crds_file(data / "crds.json")
     write_webhooks(root / "deploy" / "kustomize" / "base" / "webhooks.yaml")
+    write_deploy(ROOT / "deploy", root / "deploy")
 
 
 def stale_files(*, with_go: bool) -> list[str]:

@@ -2,6 +2,7 @@
 
 from lws.api.kinds import Kind
 from lws.base.clock import Clock
+from lws.controllers.metrics import DisaggregatedSetMetrics
 from lws.controllers.outcomes import next_look
 from lws.controllers.slices import slice_family_of, tell_foreign
 from lws.executor.disaggregatedset.families import (
@@ -39,6 +40,7 @@ class DisaggregatedSetController:
         foreign: ForeignObjects,
         guard: Guard,
         clock: Clock,
+        metrics: DisaggregatedSetMetrics,
     ) -> None:
         self._observer = observer
         self._families = families
@@ -47,6 +49,7 @@ class DisaggregatedSetController:
         self._foreign = foreign
         self._guard = guard
         self._clock = clock
+        self._metrics = metrics
         self._status_written: dict[DisaggregatedKey, float] = {}
 
     async def reconcile(self, key: DisaggregatedKey) -> float | None:
@@ -58,6 +61,7 @@ class DisaggregatedSetController:
             return None
         if snapshot.ds.metadata.deletion_timestamp is not None:
             return None
+        self._metrics.observe(key, snapshot)
         strands = plan_scalers(snapshot)
         if _seeds(strands) and not self._is_settled(key):
             return _SEEDING_SECONDS
@@ -113,6 +117,7 @@ class DisaggregatedSetController:
     def _forget(self, key: DisaggregatedKey) -> None:
         self._status_written.pop(key, None)
         self._reports.forget(key)
+        self._metrics.forget(key)
         self._foreign.forget(key)
 
 

@@ -1,9 +1,12 @@
-"""What Prometheus is told of LeaderWorkerSets (manager.md, Running)."""
+"""What Prometheus is told of our kinds (manager.md, Running)."""
 
 from dataclasses import dataclass, field
 
 from lws.base.ids import UID
+from lws.executor.disaggregatedset.families import DisaggregatedKey
 from lws.executor.families import SetKey
+from lws.planner.disaggregatedset.snapshot import SetSnapshot
+from lws.planner.disaggregatedset.status import desired_replicas, role_status
 from lws.planner.leaderworkerset.plan import Plan
 from lws.planner.leaderworkerset.snapshot import LeaderWorkerSetSnapshot
 from lws.planner.leaderworkerset.values import replicas_of
@@ -47,6 +50,8 @@ class SetMetrics:
 
     def observe(self, key: SetKey, snapshot: LeaderWorkerSetSnapshot, planned: Plan) -> None:
         """One pass; cheap, for it runs at each."""
+        if key not in self._seen:
+            self._recreations.labels(*key)  # present from the start, so that a rate can be taken
         replicas, groups = replicas_of(snapshot.lws), snapshot.groups
         counts = {
             "desired": replicas,
@@ -88,3 +93,57 @@ class SetMetrics:
         for state in STATES:
             self._groups.remove(*key, state)
         self._progress.remove(*key)
+        self._recreations.remove(*key)
+
+
+class DisaggregatedSetMetrics:
+    """Per DisaggregatedSet, as of its last pass; series of a set or role that is gone are gone."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        labels = ("namespace", "name")
+        self._replicas = metrics.gauge(
+            "lws_disaggregatedset_replicas",
+            "Replicas of a role, over all slices, by state.",
+            *labels,
+            "role",
+            "state",
+        )
+        self._steps = metrics.counter(
+            "lws_disaggregatedset_update_steps",
+            "Steps of updates: moves of replicas from an old revision to the wanted one.",
+            *labels,
+        )
+        self._roles: dict[DisaggregatedKey, frozenset[str]] = {}
+
+    def observe(self, key: DisaggregatedKey, snapshot: SetSnapshot) -> None:
+        """One pass over the set as a whole."""
+        if key not in self._roles:
+            self._steps.labels(*key)  # present from the start, so that a rate can be taken
+        roles = {role.name: role for role in snapshot.ds.spec.roles}
+        self._drop(key, self._roles.get(key, frozenset()) - roles.keys())
+        self._roles[key] = frozenset(roles)
+        for name, role in roles.items():
+            status = role_status(snapshot, role)
+            counts = {
+                "desired": desired_replicas(snapshot, role),
+                "existing": status.replicas,
+                "ready": status.ready_replicas,
+                "updated": status.updated_replicas,
+            }
+            for state, count in counts.items():
+                self._replicas.labels(*key, name, state).set(count)
+
+    def stepped(self, key: DisaggregatedKey) -> None:
+        """A slice's update went a step on."""
+        if key in self._roles:  # else the last word on the set has been said
+            self._steps.labels(*key).inc()
+
+    def forget(self, key: DisaggregatedKey) -> None:
+        """The set is gone."""
+        self._drop(key, self._roles.pop(key, frozenset()))
+        self._steps.remove(*key)
+
+    def _drop(self, key: DisaggregatedKey, roles: frozenset[str]) -> None:
+        for role in roles:
+            for state in STATES:
+                self._replicas.remove(*key, role, state)

@@ -18,6 +18,7 @@ from lws.client.resources import Resource
 from lws.controllers.disaggregatedset import DisaggregatedSetController
 from lws.controllers.group import GroupController
 from lws.controllers.leaderworkerset import LeaderWorkerSetController
+from lws.controllers.metrics import DisaggregatedSetMetrics
 from lws.controllers.slices import SliceController
 from lws.executor.caches import RESOURCES, Caches, make_caches
 from lws.executor.disaggregatedset.caches import make_disaggregated_caches
@@ -179,8 +180,13 @@ class DisaggregatedRehearsal:
         performer = Rehearsal(
             client=self._client, caches=self._shared, foreign=foreign, clock=self._clock
         )
+        metrics = DisaggregatedSetMetrics(Metrics())
         one = SliceController(
-            observer=observer, reports=reports, performer=performer, foreign=foreign
+            observer=observer,
+            reports=reports,
+            performer=performer,
+            foreign=foreign,
+            metrics=metrics,
         )
         whole = DisaggregatedSetController(
             observer=observer,
@@ -190,6 +196,7 @@ class DisaggregatedRehearsal:
             foreign=foreign,
             guard=Guard(),
             clock=self._clock,
+            metrics=metrics,
         )
         rehearsed = []
         for ds in list(self.caches.sets.store.values()):

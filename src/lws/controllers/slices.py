@@ -1,7 +1,8 @@
 """The slice controller: one pass over one slice of a DisaggregatedSet."""
 
+from lws.controllers.metrics import DisaggregatedSetMetrics
 from lws.controllers.outcomes import FOREIGN_SECONDS, next_look
-from lws.executor.disaggregatedset.families import SliceKey
+from lws.executor.disaggregatedset.families import DisaggregatedKey, SliceKey
 from lws.executor.disaggregatedset.observe import DisaggregatedObserver
 from lws.executor.disaggregatedset.reports import Reports
 from lws.executor.foreign import ForeignObjects
@@ -27,11 +28,13 @@ class SliceController:
         reports: Reports,
         performer: Performer,
         foreign: ForeignObjects,
+        metrics: DisaggregatedSetMetrics,
     ) -> None:
         self._observer = observer
         self._reports = reports
         self._performer = performer
         self._foreign = foreign
+        self._metrics = metrics
 
     async def reconcile(self, key: SliceKey) -> float | None:
         """One pass; seconds until time alone may bring the next."""
@@ -42,6 +45,8 @@ class SliceController:
             return None
         planned = plan_slice(snapshot)
         failures = await self._performer.strands(slice_family_of(key), planned.strands)
+        if planned.steps and not failures:
+            self._metrics.stepped(DisaggregatedKey(key.namespace, key.ds))
         tell_foreign(self._performer, snapshot, failures)
         if key.slice_index >= snapshot.ds.spec.slices:
             self._reports.forget_slice(key)

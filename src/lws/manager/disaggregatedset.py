@@ -3,6 +3,7 @@
 from lws.base.clock import Clock
 from lws.client.kubernetes import KubernetesClient
 from lws.controllers.disaggregatedset import DisaggregatedSetController, set_family_of
+from lws.controllers.metrics import DisaggregatedSetMetrics
 from lws.controllers.slices import SliceController, slice_family_of
 from lws.executor.caches import Caches
 from lws.executor.disaggregatedset.caches import DisaggregatedCaches
@@ -49,6 +50,7 @@ class DisaggregatedSetControllers(Controllers):
         slices: WorkQueue[SliceKey] = WorkQueue(clock=clock, name="slice", metrics=metrics)
         families = DisaggregatedFamilies(caches, wake_set=sets.add, wake_slice=slices.add)
         reports = Reports(sets.add)
+        told = DisaggregatedSetMetrics(metrics)
         performer = DisaggregatedPerformer(
             disaggregated=caches,
             client=client,
@@ -69,9 +71,14 @@ class DisaggregatedSetControllers(Controllers):
             foreign=foreign,
             guard=guard,
             clock=clock,
+            metrics=told,
         )
         one = SliceController(
-            observer=observer, reports=reports, performer=performer, foreign=foreign
+            observer=observer,
+            reports=reports,
+            performer=performer,
+            foreign=foreign,
+            metrics=told,
         )
         set_loop = ground.loop(
             "disaggregatedset", queue=sets, reconcile=whole.reconcile, family_of=set_family_of

@@ -212,6 +212,7 @@ class Manager:
             clock=self._clock,
             min_version=configuration.tls.min_version,
             cipher_suites=configuration.tls.cipher_suites,
+            tell_expiry=self._metrics.certificate_expiry.set,
         )
         return serve_metrics(
             host=host,

@@ -2,10 +2,11 @@
 
 import asyncio
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import structlog
+from cryptography import x509
 
 from lws.base.clock import Clock
 from lws.base.errors import InvalidInput
@@ -56,9 +57,12 @@ class CertificateFiles:
         clock: Clock,
         min_version: str = "",
         cipher_suites: Sequence[str] = (),
+        tell_expiry: Callable[[float], None] | None = None,
     ) -> None:
+        """`tell_expiry` is called with the end (seconds since 1970) of each that is read."""
         self._files = (Path(cert_dir) / "tls.crt", Path(cert_dir) / "tls.key")
         self._clock = clock
+        self._tell_expiry = tell_expiry
         self._min_version = _min_version(min_version)
         self._ciphers = _ciphers(cipher_suites, self._min_version)
         self._signature: Signature | None = None
@@ -98,6 +102,9 @@ class CertificateFiles:
         self._current = fresh
         self._loaded.set()
         log.info("certificate read", file=str(self._files[0]))
+        expiry = _expiry(self._files[0])
+        if expiry is not None and self._tell_expiry is not None:
+            self._tell_expiry(expiry)
         return True
 
     def _look(self) -> Signature | None:
@@ -123,6 +130,15 @@ class CertificateFiles:
             return ssl.ALERT_DESCRIPTION_INTERNAL_ERROR
         connection.context = self._current
         return None
+
+
+def _expiry(file: Path) -> float | None:
+    """When the certificate ends; None if the file has just changed under us."""
+    try:
+        certificate = x509.load_pem_x509_certificate(file.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return certificate.not_valid_after_utc.timestamp()
 
 
 def _min_version(name: str) -> ssl.TLSVersion:

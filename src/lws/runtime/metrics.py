@@ -148,6 +148,10 @@ class Metrics:
         self._leader = self._gauge(
             "leader_election_master_status", "1 where this process leads", "name"
         )
+        self.certificate_expiry = self._gauge(
+            "lws_serving_certificate_expiry_timestamp_seconds",
+            "When the served certificate ends, in seconds since 1970; 0 before there is one",
+        )
         self.events_written = self._counter("lws_events_written", "Events and series written")
         self.events_dropped = self._counter("lws_events_dropped", "Events given up", "why")
 

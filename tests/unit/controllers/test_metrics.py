@@ -56,3 +56,10 @@ def test_the_series_of_a_set_that_is_gone_are_gone() -> None:
     told.forget(KEY)
     told.forget(KEY)
     assert metrics.registry.get_sample_value("lws_groups", {**LABELS, "state": "ready"}) is None
+    assert metrics.registry.get_sample_value("lws_group_recreations_total", LABELS) is None
+
+
+def test_recreations_are_there_before_the_first_so_that_a_rate_can_be_taken() -> None:
+    metrics = Metrics()
+    observed(metrics, SetMetrics(metrics), at_rest())
+    assert metrics.registry.get_sample_value("lws_group_recreations_total", LABELS) == 0

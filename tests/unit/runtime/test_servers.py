@@ -9,6 +9,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 import trustme
+from cryptography import x509
 from structlog.testing import capture_logs
 
 from lws.base.errors import InvalidInput
@@ -244,6 +245,18 @@ async def test_files_that_did_not_change_are_not_read_again(
     files = CertificateFiles(cert_dir=tmp_path, clock=VirtualClock())
     assert files.reload_if_changed()
     assert not files.reload_if_changed()
+
+
+async def test_when_a_certificate_that_was_read_ends_is_told(
+    tmp_path: Path, authority: trustme.CA
+) -> None:
+    told: list[float] = []
+    write_certificate(tmp_path, authority, "one.test")
+    files = CertificateFiles(cert_dir=tmp_path, clock=VirtualClock(), tell_expiry=told.append)
+    files.reload_if_changed()
+    files.reload_if_changed()
+    certificate = x509.load_pem_x509_certificate((tmp_path / "tls.crt").read_bytes())
+    assert told == [certificate.not_valid_after_utc.timestamp()]
 
 
 async def test_tls_options_have_gos_names(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from lws.api.leaderworkerset import (
     RolloutStrategy,
 )
 from lws.base.ids import RevisionKey
-from lws.planner.actions import Create, Delete, Document, Emit, EventType, MergePatch
+from lws.planner.actions import Action, Create, Delete, Document, Emit, EventType, MergePatch
 from lws.planner.disaggregatedset.placement import Term, placement_terms, with_placement
 from lws.planner.disaggregatedset.snapshot import (
     RoleSet,
@@ -68,6 +68,11 @@ def scale(snapshot: SliceSnapshot, held: RoleSet, *, replicas: int) -> MergePatc
         event=_normal(snapshot, "ScalingUp" if up else "ScalingDown", note),
         failure=note,
     )
+
+
+def scales(action: Action) -> bool:
+    """Whether it is what `scale` made."""
+    return isinstance(action, MergePatch) and "replicas" in action.body.get("spec", {})
 
 
 def note_initial(snapshot: SliceSnapshot, held: RoleSet, *, replicas: int | None) -> MergePatch:

@@ -26,6 +26,8 @@ class SlicePlan:
 
     strands: tuple[Strand, ...] = ()
     waiting: Waiting | None = None
+    steps: bool = False
+    """Whether it moves replicas of an update: one step of the planner."""
 
 
 def plan_slice(snapshot: SliceSnapshot) -> SlicePlan:
@@ -41,8 +43,9 @@ def plan_slice(snapshot: SliceSnapshot) -> SlicePlan:
     if family.old_with_replicas:
         update, waiting = plan_update(snapshot, family)
         moves: tuple[Strand, ...] = (update,)
+        steps = any(leaderworkersets.scales(action) for action in update)
     else:
-        moves, waiting = _straight(snapshot, family), None
+        moves, waiting, steps = _straight(snapshot, family), None, False
     services = tuple((create,) for create in missing_services(snapshot, family))
     strands = (
         *_remade(snapshot, family),
@@ -51,7 +54,7 @@ def plan_slice(snapshot: SliceSnapshot) -> SlicePlan:
         *moves,
         *services,
     )
-    return SlicePlan(tuple(strand for strand in strands if strand), waiting)
+    return SlicePlan(tuple(strand for strand in strands if strand), waiting, steps)
 
 
 def _removed(snapshot: SliceSnapshot) -> tuple[Strand, ...]:

@@ -55,7 +55,7 @@ def plan_set_status(snapshot: SetSnapshot) -> SetStatusPlan:
     ds = snapshot.ds
     status = DisaggregatedSetStatus(
         observed_generation=ds.metadata.generation,
-        role_statuses=tuple(_role_status(snapshot, role) for role in ds.spec.roles),
+        role_statuses=tuple(role_status(snapshot, role) for role in ds.spec.roles),
         conditions=merged(
             ds.status.conditions,
             _wishes(snapshot),
@@ -81,7 +81,8 @@ def _states(status: DisaggregatedSetStatus) -> tuple[object, ...]:
     return (status.observed_generation, conditions)
 
 
-def _role_status(snapshot: SetSnapshot, role: Role) -> RoleStatus:
+def role_status(snapshot: SetSnapshot, role: Role) -> RoleStatus:
+    """What the role has over all slices."""
     totals = _totals(snapshot, role)
     return RoleStatus(
         name=role.name,
@@ -104,10 +105,15 @@ def _is_complete(snapshot: SetSnapshot, role: Role) -> bool:
     totals = _totals(snapshot, role)
     if not scaling.is_settled(role, scalers=snapshot.scalers):
         return False
-    slices = snapshot.ds.spec.slices
-    present = totals.wanted // slices if slices else 0
-    wanted = scaling.target(role, scalers=snapshot.scalers, present=present) * slices
+    wanted = desired_replicas(snapshot, role)
     return totals.replicas == totals.ready == totals.updated == wanted
+
+
+def desired_replicas(snapshot: SetSnapshot, role: Role) -> int:
+    """What the role should have over all slices."""
+    slices = snapshot.ds.spec.slices
+    present = _totals(snapshot, role).wanted // slices if slices else 0
+    return scaling.target(role, scalers=snapshot.scalers, present=present) * slices
 
 
 # What is waited for

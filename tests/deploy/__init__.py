@@ -1,0 +1,1 @@
+"""deploy/ as helm, kubectl and promtool see it; no control plane."""
