@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from harness.waiting import eventually
+from lws.api import names
 from lws.cli import main
 from tests.integration.test_up import EXAMPLE, Up, up
 
@@ -159,9 +161,56 @@ def test_a_restarted_group_is_made_anew_and_the_others_stay(lws: Typed) -> None:
     lws.wait()
 
 
+def small(name: str, pod: dict[str, Any], *, replicas: int = 1, **metadata: Any) -> dict[str, Any]:
+    """A set of groups of one pod."""
+    containers = [{"name": "main", "image": "some/image"}]
+    template = {"size": 1, "workerTemplate": {"spec": {"containers": containers, **pod}}}
+    return {
+        "apiVersion": names.API_VERSION,
+        "kind": names.KIND,
+        "metadata": {"name": name, **metadata},
+        "spec": {"replicas": replicas, "leaderWorkerTemplate": template},
+    }
+
+
+def test_why_a_group_is_not_ready_is_told_in_plain_words(lws: Typed, tmp_path: Path) -> None:
+    claim = {"persistentVolumeClaim": {"claimName": "models"}}
+    lonely = {names.EXCLUSIVE_TOPOLOGY: "kubernetes.io/hostname"}
+    too_many = small("x", {})["spec"]
+    container = too_many["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]
+    container["resources"] = {"limits": {"nvidia.com/gpu": "1000"}}
+    roles = [{"name": "fine", "spec": small("x", {})["spec"]}, {"name": "big", "spec": too_many}]
+    chat = {
+        "apiVersion": names.DS_API_VERSION,
+        "kind": names.DS_KIND,
+        "metadata": {"name": "chat"},
+        "spec": {"roles": roles},
+    }
+    sets = [
+        small("claims", {"volumes": [{"name": "models", **claim}]}),
+        small("lonely", {}, replicas=11, annotations=lonely),
+        chat,
+    ]
+    file = tmp_path / "sets.yaml"
+    file.write_text(yaml.safe_dump_all(sets), encoding="utf-8")
+    lws.sandbox.kubectl("apply", "-f", str(file))
+    for name, told in (
+        ("claims", "group 0: leader pending, its volume claim models is not there"),
+        ("lonely", "kept free by its anti-affinity"),
+        ("ds/chat", "big group 0: leader pending, 0/10 nodes have nvidia.com/gpu to spare"),
+    ):
+        eventually(lambda: told in lws("status", name, code=1), timeout=60, what=told)  # noqa: B023
+    eventually(lambda: "fine 1/1, big 0/1" in lws("get", "chat"), timeout=60, what="fine is ready")
+    assert "fine: 1/1 groups ready" in lws("tree", "chat")
+    assert "fine-0 | sandbox: the pod is ready" in lws("logs", "chat", "--role", "fine")
+    lws.sandbox.kubectl("delete", "-f", str(file))
+
+
 def test_what_is_wrong_is_told_with_its_exit_code(lws: Typed) -> None:
     lws("status", "nothing", code=1)
-    assert "such as vllm or lws/vllm" in lws("status", "ds/chat", code=2)
+    lws("status", "ds/chat", code=1)
+    assert "such as vllm, lws/vllm or ds/chat" in lws("status", "sts/chat", code=2)
+    assert "such as vllm or lws/vllm" in lws("pause", "ds/chat", code=2)
     assert "there are: 0, 1" in lws("restart", "vllm", "--group", "9", code=2)
     assert "no revision has key 'zzz'" in lws("undo", "vllm", "--to", "zzz", code=2)
     assert "no context 'elsewhere'" in lws("tree", "vllm", "--context", "elsewhere", code=2)

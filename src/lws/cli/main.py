@@ -27,7 +27,7 @@ ENTRIES: Mapping[str, Entry] = {
     "simulate": Entry(
         "simulate", "simulate", "Roll out a manifest on a cluster in memory, in virtual time."
     ),
-    "get": Entry("everyday", "get", "List LeaderWorkerSets, or show one."),
+    "get": Entry("everyday", "get", "List LeaderWorkerSets and DisaggregatedSets."),
     "tree": Entry("everyday", "tree", "Show a set group by group, and why pods are not ready."),
     "status": Entry("everyday", "status", "Say whether a set is available, by the exit code too."),
     "logs": Entry("everyday", "logs", "Show the logs of a set's pods side by side."),

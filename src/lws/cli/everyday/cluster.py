@@ -13,6 +13,7 @@ import click
 from lws.api import names
 from lws.base.errors import InvalidInput, LwsError
 from lws.cli.everyday.family import Document, Family
+from lws.cli.everyday.roles import RoleFamily
 from lws.cli.problems import EXIT_USAGE, tell
 from lws.client import errors, resources
 
@@ -214,9 +215,26 @@ async def _find(
         raise
 
 
-async def family_of(client: "KubernetesClient", namespace: str, name: str) -> Family:
+async def sets_in(client: "KubernetesClient", namespace: str | None) -> list[Document]:
+    """All sets of both kinds, None: of every namespace; a kind that is not there has none."""
+    found: list[Document] = []
+    missing: list[errors.ClientError] = []
+    for resource in _RESOURCES.values():
+        try:
+            listed = await client.list_all(resource, namespace=namespace)
+        except (errors.NotFound, errors.Forbidden) as error:
+            missing.append(error)
+            continue
+        api = {"apiVersion": resource.api_version, "kind": resource.kind}  # lists leave it out
+        found += [{**api, **item} for item in listed.items]
+    if len(missing) == len(_RESOURCES):
+        raise missing[0]
+    return found
+
+
+async def family_of(client: "KubernetesClient", lws: Document) -> Family:
     """A LeaderWorkerSet, its leader StatefulSet if there is one, and its pods."""
-    lws = await lws_of(client, namespace, name)
+    namespace, name = lws["metadata"]["namespace"], lws["metadata"]["name"]
     pods = await client.list_all(
         resources.PODS, namespace=namespace, label_selector=f"{names.NAME}={name}"
     )
@@ -225,6 +243,20 @@ async def family_of(client: "KubernetesClient", namespace: str, name: str) -> Fa
     except errors.NotFound:
         statefulset = None
     return Family(lws=lws, statefulset=statefulset, pods=tuple(pods.items))
+
+
+async def roles_of(client: "KubernetesClient", ds: Document) -> RoleFamily:
+    """A DisaggregatedSet, its LeaderWorkerSets and their pods."""
+    metadata = ds["metadata"]
+    found = [
+        await client.list_all(
+            resource,
+            namespace=metadata["namespace"],
+            label_selector=f"{names.DS_NAME}={metadata['name']}",
+        )
+        for resource in (resources.LEADERWORKERSETS, resources.PODS)
+    ]
+    return RoleFamily(ds=ds, sets=tuple(found[0].items), pods=tuple(found[1].items))
 
 
 async def revisions_of(client: "KubernetesClient", lws: Document) -> list[Document]:

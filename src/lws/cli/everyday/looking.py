@@ -1,26 +1,31 @@
 """`lws get`, `tree`, `status`, `history`: nothing is written."""
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING
 
 import click
 
+from lws.api import names
 from lws.base.clock import Clock
 from lws.cli.everyday import tables
 from lws.cli.everyday.cluster import (
-    Ask,
     Cluster,
+    Named,
     family_of,
     lws_of,
     name_of,
+    named,
     revisions_of,
+    roles_of,
+    set_of,
+    sets_in,
     with_cluster,
 )
 from lws.cli.everyday.family import Document
 from lws.cli.everyday.history import history_of
+from lws.cli.everyday.roles import Found, status_of_roles
 from lws.cli.everyday.status import Status, status_of
-from lws.client import resources
 from lws.client.errors import Retryable
 from lws.runtime.clock import RealClock
 
@@ -44,31 +49,42 @@ _output = click.option(
 @_output
 @with_cluster
 def get(*, cluster: Cluster, name: str | None, all_namespaces: bool, output: str) -> None:
-    """List LeaderWorkerSets, or show one."""
-    wanted = None if name is None else name_of(name)
+    """List LeaderWorkerSets and DisaggregatedSets, or show one."""
+    wanted = None if name is None else named(name)
+    if wanted is not None and all_namespaces:
+        raise click.UsageError("a NAME is of one namespace; leave out -A or the NAME")
 
     async def ask(client: "KubernetesClient", namespace: str) -> list[Document]:
         if wanted is not None:
-            return [await lws_of(client, namespace, wanted)]
-        where = None if all_namespaces else namespace
-        return [*(await client.list_all(resources.LEADERWORKERSETS, namespace=where)).items]
+            return [await set_of(client, namespace, wanted)]
+        return await sets_in(client, None if all_namespaces else namespace)
 
     sets = cluster.ask(ask)
     if output in ("json", "yaml"):
         listed = {"apiVersion": "v1", "kind": "List", "items": sets}
         tables.show_document(listed if wanted is None else sets[0], output)
         return
-    lines = tables.sets_table(
-        sets,
-        now=RealClock().now(),
-        wide=output == "wide",
-        namespaces=all_namespaces,
-        colour=tables.wants_colour(),
-    )
-    if sets:
-        click.echo("\n".join(lines))
-    else:
-        click.echo("no LeaderWorkerSet here; lws get -A looks in every namespace", err=True)
+    for table in _tables(sets, wide=output == "wide", namespaces=all_namespaces):
+        click.echo("\n".join(table))
+    if not sets:
+        click.echo("no set here; lws get -A looks in every namespace", err=True)
+
+
+def _tables(sets: list[Document], *, wide: bool, namespaces: bool) -> Iterator[list[str]]:
+    """One for each kind that there is."""
+    is_first = True
+    for kind, table in ((names.DS_KIND, tables.roles_table), (names.KIND, tables.sets_table)):
+        of_kind = [one for one in sets if one["kind"] == kind]
+        if of_kind:
+            lines = table(
+                of_kind,
+                now=RealClock().now(),
+                wide=wide,
+                namespaces=namespaces,
+                colour=tables.wants_colour(),
+            )
+            yield lines if is_first else ["", *lines]
+            is_first = False
 
 
 @click.command()
@@ -77,21 +93,28 @@ def get(*, cluster: Cluster, name: str | None, all_namespaces: bool, output: str
 @with_cluster
 def tree(*, cluster: Cluster, name: str, output: str) -> None:
     """Show a set group by group: pods, nodes, restarts, and why they are not ready."""
-    status = cluster.ask(_status(name_of(name)))
+    wanted = named(name)
+
+    async def ask(client: "KubernetesClient", namespace: str) -> Found:
+        return await _look(client, namespace, wanted)
+
+    found = cluster.ask(ask)
     if output in ("json", "yaml"):
-        tables.show_document(status.as_document(), output)
+        tables.show_document(found.as_document(), output)
         return
-    lines = tables.tree_lines(
-        status, now=RealClock().now(), wide=output == "wide", colour=tables.wants_colour()
-    )
+    now, wide, colour = RealClock().now(), output == "wide", tables.wants_colour()
+    if isinstance(found, Status):
+        lines = tables.tree_lines(found, now=now, wide=wide, colour=colour)
+    else:
+        lines = tables.roles_tree(found, now=now, wide=wide, colour=colour)
     click.echo("\n".join(lines))
 
 
-def _status(name: str) -> Ask[Status]:
-    async def ask(client: "KubernetesClient", namespace: str) -> Status:
-        return status_of(await family_of(client, namespace, name))
-
-    return ask
+async def _look(client: "KubernetesClient", namespace: str, wanted: Named) -> Found:
+    found = await set_of(client, namespace, wanted)
+    if Named.of(found).is_disaggregated:
+        return status_of_roles(await roles_of(client, found))
+    return status_of(await family_of(client, found))
 
 
 @click.command()
@@ -104,15 +127,15 @@ def _status(name: str) -> Ask[Status]:
 @with_cluster
 def status(*, cluster: Cluster, name: str, watch: bool, timeout: float | None, output: str) -> None:
     """Is a set available? Exit code 0: yes, 1: no, 2: the command is wrong."""
-    wanted = name_of(name)
+    wanted = named(name)
     if timeout is not None and not watch:
         raise click.UsageError("--timeout goes with --watch")
 
     async def ask(client: "KubernetesClient", namespace: str) -> bool:
-        async def look() -> Status:
-            return status_of(await family_of(client, namespace, wanted))
+        async def look() -> Found:
+            return await _look(client, namespace, wanted)
 
-        def show(found: Status) -> None:
+        def show(found: Found) -> None:
             _show_status(found, output)
 
         if watch:
@@ -125,8 +148,8 @@ def status(*, cluster: Cluster, name: str, watch: bool, timeout: float | None, o
 
 
 async def watch_status(
-    look: Callable[[], Awaitable[Status]],
-    show: Callable[[Status], None],
+    look: Callable[[], Awaitable[Found]],
+    show: Callable[[Found], None],
     *,
     seconds: float | None,
     clock: Clock,
@@ -136,7 +159,7 @@ async def watch_status(
     A server that is away for a moment is sat out once it has answered.
     """
     until = None if seconds is None else clock.monotonic() + seconds
-    shown: Status | None = None
+    shown: Found | None = None
     while True:
         is_late = until is not None and clock.monotonic() >= until
         try:
@@ -153,7 +176,7 @@ async def watch_status(
         await clock.sleep(LOOK_SECONDS)
 
 
-def _show_status(found: Status, output: str) -> None:
+def _show_status(found: Found, output: str) -> None:
     if output in ("json", "yaml"):
         tables.show_document(found.as_document(), output)
         return
@@ -161,8 +184,7 @@ def _show_status(found: Status, output: str) -> None:
     title, *rest = found.lines
     head, _, tail = title.partition(f": {found.state}, ")
     click.echo(f"{head}: {tables.painted(found.state, colour=colour)}, {tail}")
-    every = [f"  {group.words}" for group in found.groups if not group.problems]
-    for line in [*rest, *every] if output == "wide" else rest:
+    for line in [*rest, *found.ready_lines] if output == "wide" else rest:
         click.echo(line)
 
 

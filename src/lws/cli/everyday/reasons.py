@@ -8,7 +8,7 @@ from lws.cli.everyday.family import Document, condition, is_true
 _NODES = re.compile(r"^(\d+)/(\d+) nodes are available: (.*)$", re.DOTALL)
 _COUNTED = re.compile(r"^(\d+) (.*)$", re.DOTALL)
 _REASON_BOUNDARY = re.compile(r", (?=\d+ )")
-_OTHER_SENTENCES = re.compile(r"\. (?=no new claims|preemption: )")
+_OTHER_SENTENCES = re.compile(r"\. (?=no new claims|preemption: |not found)")
 _IMAGE_REASONS = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
 
 
@@ -53,11 +53,16 @@ def _not_placed(pod: Document) -> str:
 
 def placing_words(message: str) -> str:
     """A scheduler's message in words; as it stands if it is of another form."""
+    if _GANG in message:
+        return _gang_words(message)
     matched = _NODES.match(message)
     if matched is None:
         return message.strip().rstrip(".")
     fitting, total = matched[1], matched[2]
     text = _OTHER_SENTENCES.split(matched[3])[0].strip().rstrip(".")
+    for pattern, words in _ANYWHERE:
+        if re.fullmatch(pattern, text):
+            return re.sub(pattern, words, text)
     reasons = _REASON_BOUNDARY.split(text)
     nowhere = [one for one in reasons if one.startswith(f"{total} Insufficient ")]
     others = ", ".join(_placing_reason(one) for one in reasons if one not in nowhere)
@@ -68,6 +73,27 @@ def placing_words(message: str) -> str:
     return f"{words} ({others})" if others else words
 
 
+_GANG = "pod group is not ready"
+_GANG_NODES = re.compile(r"\d+/\d+ nodes are available: .*", re.DOTALL)
+
+
+def _gang_words(message: str) -> str:
+    """That its group must be placed whole, and why that cannot be, if it is said."""
+    inner = _GANG_NODES.search(message)
+    why = placing_words(inner[0]) if inner else message.strip().rstrip(".")
+    return f"its gang finds no room as a whole: {why}"
+
+
+_ANYWHERE = (
+    (r"pod has unbound immediate PersistentVolumeClaims", "its volume claims are not bound yet"),
+    (r'persistentvolumeclaim "(.+)" not found', r"its volume claim \1 is not there"),
+    (
+        r'persistentvolumeclaim "(.+)" is being deleted',
+        r"its volume claim \1 is being deleted",
+    ),
+)
+"""No node is to blame."""
+
 _PLACING = (
     (r"Insufficient (\S+)", r"lack \1"),
     (r"Too many pods", "hold all the pods that they may"),
@@ -75,6 +101,16 @@ _PLACING = (
     (r"node\(s\) didn't match Pod's node affinity/selector", "do not match the node selector"),
     (r"node\(s\) didn't match pod affinity rules", "are not where its affinity wants it"),
     (r"node\(s\) didn't match pod anti-affinity rules", "are kept free by its anti-affinity"),
+    (
+        r"node\(s\) didn't satisfy existing pods anti-affinity rules",
+        "hold pods that want no such company",
+    ),
+    (r"node\(s\) didn't have free ports for the requested pod ports", "have its ports in use"),
+    (
+        r"node\(s\) didn't match pod topology spread constraints.*",
+        "would spread such pods too unevenly",
+    ),
+    (r"node\(s\) had volume node affinity conflict", "cannot reach its volume"),
     (r"node\(s\) were unschedulable", "are cordoned"),
 )
 

@@ -41,6 +41,11 @@ class Status:
         held = [f"  {reason}" for reason in self.reasons]
         return [self.title, *held, *(f"  {one.words}" for one in self.groups if one.problems)]
 
+    @property
+    def ready_lines(self) -> list[str]:
+        """The groups that have no problem."""
+        return [f"  {group.words}" for group in self.groups if not group.problems]
+
     def as_document(self) -> Mapping[str, Any]:
         """For programs."""
         return {
@@ -76,7 +81,7 @@ def status_of(family: Family) -> Status:
         updated=int(status.get("updatedReplicas") or 0),
         revision=revision_of(family),
         state=state,
-        reasons=tuple(_reasons(lws)),
+        reasons=tuple(reasons_of(lws)),
         groups=groups,
     )
 
@@ -109,7 +114,7 @@ def state_of_set(lws: Document) -> str:
     return "progressing" if condition(lws, "Progressing") else "new"
 
 
-def _reasons(lws: Document) -> Sequence[str]:
+def reasons_of(lws: Document) -> Sequence[str]:
     reasons = [] if is_seen(lws) else ["the operator has not seen the newest spec yet"]
     if not (lws.get("status") or {}).get("conditions"):
         reasons.append("the operator has not looked at it yet: does one run in this cluster?")

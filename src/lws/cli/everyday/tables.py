@@ -14,6 +14,7 @@ from lws.cli.columns import aligned
 from lws.cli.everyday.family import Document, wanted_groups
 from lws.cli.everyday.groups import GroupLine
 from lws.cli.everyday.history import RevisionLine
+from lws.cli.everyday.roles import RolesStatus, slices_of, state_of_roles, totals_of
 from lws.cli.everyday.status import Status, state_of_set
 
 OUTPUTS = ("table", "wide", "json", "yaml")
@@ -85,13 +86,52 @@ def _state(lws: Document, *, colour: bool) -> str:
     return painted(state, colour=colour) + note
 
 
+def roles_table(
+    sets: Sequence[Document], *, now: float, wide: bool, namespaces: bool, colour: bool
+) -> list[str]:
+    """A line a DisaggregatedSet."""
+    head = (["NAMESPACE"] if namespaces else []) + ["NAME", "ROLES-READY", "STATE", "AGE"]
+    rows: list[Row] = [head + (["SLICES", "PLACEMENT"] if wide else [])]
+    for ds in sets:
+        metadata = ds["metadata"]
+        roles = (f"{role} {ready}/{wanted}" for role, ready, wanted in totals_of(ds))
+        row = [metadata["namespace"]] if namespaces else []
+        row += [
+            metadata["name"],
+            ", ".join(roles) or "-",
+            painted(state_of_roles(ds), colour=colour),
+            age(metadata.get("creationTimestamp", ""), now),
+        ]
+        if wide:
+            placement = (ds["spec"].get("placementPolicy") or {}).get("type", "None")
+            row += [str(slices_of(ds)), placement]
+        rows.append(row)
+    return aligned(rows)
+
+
 def tree_lines(status: Status, *, now: float, wide: bool, colour: bool) -> list[str]:
     """The set, its groups, their pods; each group's first line says what is wrong with it."""
+    lines = _groups_tree(status.groups, now=now, wide=wide, colour=colour)
+    return [status.title, *(f"  {reason}" for reason in status.reasons), *lines]
+
+
+def roles_tree(status: RolesStatus, *, now: float, wide: bool, colour: bool) -> list[str]:
+    """The set, and below it a tree for each of its LeaderWorkerSets."""
+    lines = [status.title, *(f"  {reason}" for reason in status.reasons)]
+    for line in status.sets:
+        ready = f"{line.ready}/{line.wanted} groups ready"
+        lines += ["", f"{status.called(line)}: {ready}, lws/{line.name}"]
+        lines += (f"  {reason}" for reason in line.reasons)
+        lines += _groups_tree(line.groups, now=now, wide=wide, colour=colour)
+    return lines
+
+
+def _groups_tree(groups: Sequence[GroupLine], *, now: float, wide: bool, colour: bool) -> list[str]:
     head = ["GROUP", "NODE", "STATE", "RESTARTS", "REVISION"] + (["POD-IP", "AGE"] if wide else [])
     rows: list[Row] = [head]
     notes: dict[int, str] = {}
-    for number, group in enumerate(status.groups):
-        is_last = number == len(status.groups) - 1
+    for number, group in enumerate(groups):
+        is_last = number == len(groups) - 1
         notes[len(rows)] = "; ".join(group.problems)
         rows.append(_group_row(group, is_last=is_last, colour=colour, columns=len(head)))
         for pod in group.pods:
@@ -99,11 +139,10 @@ def tree_lines(status: Status, *, now: float, wide: bool, colour: bool) -> list[
             stem = f"{'   ' if is_last else '│  '}{corner} {pod.role}  {pod.name}"
             row = [stem, pod.node or "-", painted(pod.state, colour=colour), str(pod.restarts), ""]
             rows.append(row + ([pod.ip or "-", age(pod.created, now)] if wide else []))
-    lines = [
+    return [
         f"{line}  {notes[number]}" if notes.get(number) else line
         for number, line in enumerate(aligned(rows))
     ]
-    return [status.title, *(f"  {reason}" for reason in status.reasons), *lines]
 
 
 def _group_row(group: GroupLine, *, is_last: bool, colour: bool, columns: int) -> Row:

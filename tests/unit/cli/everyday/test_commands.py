@@ -10,6 +10,7 @@ from lws.cli import main
 from lws.cli.everyday.cluster import name_of, what_to_do
 from lws.cli.everyday.family import Family
 from lws.cli.everyday.looking import watch_status
+from lws.cli.everyday.roles import Found
 from lws.cli.everyday.status import Status, status_of
 from lws.client import errors
 from lws.runtime.clock import VirtualClock
@@ -25,11 +26,11 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, list(arguments))
 
 
-async def watch(answers: list[Status | Exception], seconds: float | None = None) -> list[Status]:
+async def watch(answers: list[Status | Exception], seconds: float | None = None) -> list[Found]:
     """What is shown while these are answered, the last of them for ever."""
-    shown: list[Status] = []
+    shown: list[Found] = []
 
-    async def look() -> Status:
+    async def look() -> Found:
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
         if isinstance(answer, Exception):
             raise answer

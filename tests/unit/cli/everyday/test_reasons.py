@@ -25,6 +25,25 @@ NO_VICTIMS = "preemption: 0/20 nodes are available: 20 Preemption is not helpful
             ),
             "0/20 nodes fit: 12 lack cpu, 5 have a taint not tolerated {gpu: true}, 3 are cordoned",
         ),
+        (
+            (
+                "4 node(s) didn't match pod anti-affinity rules, "
+                "16 node(s) didn't satisfy existing pods anti-affinity rules"
+            ),
+            (
+                "0/20 nodes fit: 4 are kept free by its anti-affinity, "
+                "16 hold pods that want no such company"
+            ),
+        ),
+        (
+            "20 node(s) had volume node affinity conflict",
+            "0/20 nodes fit: 20 cannot reach its volume",
+        ),
+        (
+            "pod has unbound immediate PersistentVolumeClaims",
+            "its volume claims are not bound yet",
+        ),
+        ('persistentvolumeclaim "models" not found', "its volume claim models is not there"),
         ("20 node(s) had something new", "0/20 nodes fit: 20 node(s) had something new"),
     ],
 )
@@ -32,6 +51,28 @@ def test_a_schedulers_message_is_told_in_words(reasons: str, words: str) -> None
     old = f"0/20 nodes are available: {reasons}. {NO_VICTIMS}"
     new = f"0/20 nodes are available: {reasons}. no new claims to deallocate, {NO_VICTIMS}"
     assert placing_words(old) == placing_words(new) == words
+    without = f"0/20 nodes are available: {reasons}. not found"
+    assert placing_words(without) == words
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        (
+            (
+                "pod group is not ready, 3 pods wait, 3 have to be placed at once. "
+                f"0/20 nodes are available: 20 Insufficient nvidia.com/gpu. {NO_VICTIMS}"
+            ),
+            "0/20 nodes have nvidia.com/gpu to spare",
+        ),
+        (
+            "3/3 tasks in gang unschedulable: pod group is not ready, 3 Pending, 3 minAvailable",
+            "3/3 tasks in gang unschedulable: pod group is not ready, 3 Pending, 3 minAvailable",
+        ),
+    ],
+)
+def test_a_gang_that_is_not_complete_is_told_as_such(message: str, why: str) -> None:
+    assert placing_words(message) == f"its gang finds no room as a whole: {why}"
 
 
 def test_a_message_of_another_scheduler_is_told_as_it_is() -> None:

@@ -118,8 +118,7 @@ async def _of_live(
 
 
 async def _standing(client: "KubernetesClient", live: Document) -> leaderworkerset.Standing:
-    metadata = live["metadata"]
-    family = await family_of(client, metadata["namespace"], metadata["name"])
+    family = await family_of(client, live)
     recorded = read_revisions(await revisions_of(client, live))
     return leaderworkerset.Standing(family, tuple(recorded))
 
