@@ -12,7 +12,6 @@ import pytest
 
 from lws.api import apps, core, leaderworkerset, names
 from lws.api.meta import controller_uid
-from lws.base.times import parse_time
 from lws.client.kubernetes import KubernetesClient
 from lws.executor.caches import Caches, make_caches
 from lws.executor.families import Families, GroupKey, SetKey
@@ -26,7 +25,7 @@ from lws.planner.meaning import differing_fields
 from lws.planner.pods.group import plan_group
 from lws.runtime.clock import VirtualClock
 from lws.runtime.metrics import Metrics
-from tests.golden.worlds import items
+from tests.golden import worlds
 
 AT_REST = (
     "lws-plain",
@@ -41,25 +40,24 @@ AT_REST = (
 class World:
     """The caches of a controller that has just listed a golden world."""
 
-    def __init__(self, world: str) -> None:
+    def __init__(self, world: str | worlds.World) -> None:
+        stands = worlds.load(world) if isinstance(world, str) else world
         clock = VirtualClock()
         client = cast(KubernetesClient, None)  # nothing here asks a server
         self.caches = make_caches(client, clock, Metrics())
-        self._fill(self.caches, world)
+        self._fill(self.caches, stands)
         self.families = Families(self.caches, wake_set=lambda _: None, wake_group=lambda _: None)
         self.families.start()
         foreign = ForeignObjects(client, clock)
         self.observer = Observer(
             caches=self.caches, families=self.families, foreign=foreign, clock=clock
         )
-        self.now = max(
-            parse_time(event["metadata"]["creationTimestamp"]) for event in items(world, "events")
-        )
+        self.now = worlds.latest_moment(stands)
 
     @staticmethod
-    def _fill(caches: Caches, world: str) -> None:
+    def _fill(caches: Caches, world: worlds.World) -> None:
         def read(kind: str) -> list[bytes]:
-            return [msgspec.json.encode(item) for item in items(world, kind)]
+            return [msgspec.json.encode(item) for item in world[kind]]
 
         for data in read("leaderworkersets"):
             caches.sets.store.put(leaderworkerset.decode(data))

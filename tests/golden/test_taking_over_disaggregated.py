@@ -26,7 +26,7 @@ from lws.planner.disaggregatedset.snapshot import SetSnapshot
 from lws.planner.disaggregatedset.status import plan_set_status
 from lws.runtime.clock import VirtualClock
 from lws.runtime.metrics import Metrics
-from tests.golden.worlds import items
+from tests.golden.worlds import World, items, load
 
 AT_REST = ("ds-at-rest", "ds-slices")
 
@@ -34,16 +34,17 @@ AT_REST = ("ds-at-rest", "ds-slices")
 class DisaggregatedWorld:
     """The caches of a controller that has just listed a golden world."""
 
-    def __init__(self, world: str) -> None:
+    def __init__(self, world: str | World) -> None:
+        stands = load(world) if isinstance(world, str) else world
         clock = VirtualClock()
         client = cast(KubernetesClient, None)  # nothing here asks a server
         shared = make_caches(client, clock, Metrics())
         self.caches = make_disaggregated_caches(client, clock, Metrics(), shared=shared)
-        for item in items(world, "disaggregatedsets"):
+        for item in stands["disaggregatedsets"]:
             self.caches.sets.store.put(disaggregatedset.decode(msgspec.json.encode(item)))
-        for item in items(world, "leaderworkersets"):
+        for item in stands["leaderworkersets"]:
             self.put_lws(item)
-        for item in items(world, "services"):
+        for item in stands["services"]:
             if names.DS_NAME in item["metadata"].get("labels", {}):
                 self.caches.services.store.put(core.decode_service(msgspec.json.encode(item)))
         self.families = DisaggregatedFamilies(
