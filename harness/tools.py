@@ -28,6 +28,8 @@ def run_tool(
     program = tool(name)
     command = [str(program), *map(str, words)]
     environment = {"HOME": str(program.parent), "KUBECONFIG": str(kubeconfig or os.devnull)}
+    if kubeconfig is not None:  # what the server serves is kept with it, not for ever
+        environment["KUBECACHEDIR"] = str(kubeconfig.parent / "discovery")
     return subprocess.run(  # noqa: S603  ours
         command, env=environment, capture_output=True, encoding="utf-8", check=False
     )

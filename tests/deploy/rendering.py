@@ -23,6 +23,43 @@ Item = dict[str, Any]
 Items = dict[tuple[str, str], Item]
 
 
+PUBLIC = """
+nameOverride: ""
+fullnameOverride: ""
+enablePrometheus: true
+enableCertManager: false
+enableDisaggregatedSet: true
+replicaCount: 1
+imagePullSecrets: [{name: regcred}]
+image: {manager: {repository: example.com/lws/lws, tag: main, pullPolicy: Always}}
+podAnnotations: {team: serving}
+podSecurityContext: {runAsNonRoot: true, fsGroup: 2000}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: {drop: [ALL]}
+service: {type: ClusterIP, port: 9443}
+resources: {requests: {cpu: 1, memory: 1Gi}}
+nodeSelector: {pool: system}
+tolerations: [{key: dedicated, operator: Exists, effect: NoSchedule}]
+affinity:
+  podAntiAffinity:
+    requiredDuringSchedulingIgnoredDuringExecution:
+      - {topologyKey: zone, labelSelector: {matchLabels: {app.kubernetes.io/name: lws}}}
+priorityClassName: system-cluster-critical
+gangSchedulingManagement: {schedulerProvider: volcano}
+featureGates: ""
+metrics: {serviceMonitor: {tlsConfig: {insecureSkipVerify: true}}}
+serviceMonitor: {extraLabels: {release: prometheus}}
+crdUpgrade:
+  enabled: true
+  ttlSecondsAfterFinished: 259200
+  image: {repository: example.com/lws/upgrade-crd, tag: v0.11.0, pullPolicy: IfNotPresent}
+  tolerations: [{operator: Exists}]
+  nodeSelector: {}
+"""
+"""Every knob of the public project's chart, each with a value."""
+
 NOTES_PROBE = """
 kind: Notes
 metadata: {name: notes}

@@ -19,6 +19,7 @@ from tests.deploy.rendering import (
     CRD,
     DEPLOY,
     NAMESPACE,
+    PUBLIC,
     Item,
     Items,
     by_name,
@@ -38,39 +39,6 @@ OF_HELM = (
     "app.kubernetes.io/version",
     "helm.sh/chart",
 )
-PUBLIC = """
-nameOverride: ""
-fullnameOverride: ""
-enablePrometheus: true
-enableCertManager: false
-enableDisaggregatedSet: true
-replicaCount: 1
-imagePullSecrets: [{name: regcred}]
-image: {manager: {repository: example.com/lws/lws, tag: main, pullPolicy: Always}}
-podAnnotations: {team: serving}
-podSecurityContext: {runAsNonRoot: true, fsGroup: 2000}
-securityContext:
-  allowPrivilegeEscalation: false
-  readOnlyRootFilesystem: true
-  capabilities: {drop: [ALL]}
-service: {type: ClusterIP, port: 9443}
-resources: {requests: {cpu: 1, memory: 1Gi}}
-nodeSelector: {pool: system}
-tolerations: [{key: dedicated, operator: Exists, effect: NoSchedule}]
-affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {}}}
-priorityClassName: system-cluster-critical
-gangSchedulingManagement: {schedulerProvider: volcano}
-featureGates: ""
-metrics: {serviceMonitor: {tlsConfig: {insecureSkipVerify: true}}}
-serviceMonitor: {extraLabels: {release: prometheus}}
-crdUpgrade:
-  enabled: true
-  ttlSecondsAfterFinished: 259200
-  image: {repository: example.com/lws/upgrade-crd, tag: v0.11.0, pullPolicy: IfNotPresent}
-  tolerations: [{operator: Exists}]
-  nodeSelector: {}
-"""
-"""Every knob of the public project's chart, each with a value."""
 
 
 def without_helm(items: Items) -> Items:
@@ -245,7 +213,7 @@ def test_a_values_file_of_the_public_chart_means_the_same_here(tmp_path: Path) -
     assert spec["tolerations"] == [
         {"key": "dedicated", "operator": "Exists", "effect": "NoSchedule"}
     ]
-    assert "nodeAffinity" in spec["affinity"]
+    assert "podAntiAffinity" in spec["affinity"]
     assert spec["priorityClassName"] == "system-cluster-critical"
     annotations = items["Deployment", MANAGER]["spec"]["template"]["metadata"]["annotations"]
     assert annotations["team"] == "serving"

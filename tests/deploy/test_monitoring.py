@@ -9,8 +9,7 @@ import pytest
 import yaml
 
 from harness.tools import must, run_tool
-from lws.controllers.metrics import DisaggregatedSetMetrics, SetMetrics
-from lws.runtime.metrics import Metrics
+from tests.deploy.exported import exported
 from tests.deploy.promql import asked
 from tests.deploy.rendering import DEPLOY, template
 
@@ -20,20 +19,6 @@ OF_PROMETHEUS = {"pod", "instance", "job"}
 """Labels that a scrape adds to every series."""
 
 Rule = dict[str, Any]
-
-
-@cache
-def exported() -> dict[str, frozenset[str]]:
-    """Every series' name that the process exports, with its labels."""
-    metrics = Metrics()
-    SetMetrics(metrics)
-    DisaggregatedSetMetrics(metrics)
-    names: dict[str, frozenset[str]] = {}
-    for collector, own in metrics.registry._collector_to_names.items():
-        labels = frozenset(collector._labelnames)  # type: ignore[attr-defined]
-        for name in own:
-            names[name] = labels | ({"le"} if name.endswith("_bucket") else set())
-    return names
 
 
 @cache

@@ -12,6 +12,7 @@ from harness.waiting import eventually
 pytestmark = pytest.mark.real
 
 KUSTOMIZE = Path(__file__).resolve().parents[2] / "deploy" / "kustomize"
+PLAIN = KUSTOMIZE.parent / "manifests.yaml"  # the base, as tests/deploy shows
 NAMESPACE = "lws-system"
 SERVED_ELSEWHERE = {"Certificate", "Issuer", "ServiceMonitor", "PrometheusRule"}
 
@@ -25,7 +26,7 @@ def test_the_manager_is_admitted_under_the_restricted_pod_security_standard(
     spare_control_plane: ControlPlane,
 ) -> None:
     plane = spare_control_plane
-    plane.kubectl("apply", "--server-side", "-k", str(KUSTOMIZE / "base"))
+    plane.kubectl("apply", "--server-side", "-f", str(PLAIN))
     selector = "control-plane=controller-manager"
 
     def both_run() -> bool:
@@ -37,7 +38,7 @@ def test_the_manager_is_admitted_under_the_restricted_pod_security_standard(
         namespace = plane.kube.get("namespaces", NAMESPACE)
         assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
     finally:
-        plane.kubectl("delete", "-k", str(KUSTOMIZE / "base"), "--wait=false")
+        plane.kubectl("delete", "-f", str(PLAIN), "--wait=false")
 
 
 @pytest.mark.parametrize(

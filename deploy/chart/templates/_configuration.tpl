@@ -4,6 +4,7 @@ apiVersion: config.lws.x-k8s.io/v1alpha1
 kind: Configuration
 webhook:
   port: {{ .Values.service.port }}
+  certDir: /tmp/k8s-webhook-server/serving-certs
 leaderElection:
   {{- $election := dict "leaderElect" true "resourceName" (include "lws.lease" .) }}
   {{- mergeOverwrite $election .Values.leaderElection | toYaml | nindent 2 }}
