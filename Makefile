@@ -52,3 +52,4 @@ generate: setup ## write the generated files anew (CRDs, schema tables)
 lock: ## pin the dependencies anew, hashes and no addresses
 	$(BIN)/uv pip compile pyproject.toml --extra dev --generate-hashes --no-emit-index-url --python-version 3.11 --universal -q -o requirements/dev.txt --custom-compile-command "make lock"
 	$(BIN)/uv pip compile pyproject.toml --generate-hashes --no-emit-index-url --python-version 3.11 --universal -q -o requirements/runtime.txt --custom-compile-command "make lock"
+	grep -o 'hatchling>=[0-9.]*' pyproject.toml | head -1 | $(BIN)/uv pip compile - --generate-hashes --no-emit-index-url --python-version 3.11 --universal -q -o requirements/build.txt --custom-compile-command "make lock"

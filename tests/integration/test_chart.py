@@ -48,7 +48,9 @@ class Release:
     def helm(self, verb: str, *words: str | Path, chart: Path | None = None) -> Any:
         """One call of helm about this release."""
         knobs = [f"{name}.port={port}" for name, port in self.ports.items()]
-        with_chart = [chart, "--set", ",".join(knobs)] if chart is not None else []
+        with_chart: list[str | Path] = []
+        if chart is not None:
+            with_chart = [chart, "--set", ",".join(knobs)]
         where = ("--namespace", NAMESPACE)
         config = self._plane.admin_kubeconfig
         return run_tool("helm", verb, RELEASE, *with_chart, *where, *words, kubeconfig=config)
@@ -155,9 +157,9 @@ def started(plane: ControlPlane, release: Release, folder: Path) -> Iterator[Pro
     spec = plane.kube.get("deployments.apps", MANAGER, NAMESPACE)["spec"]["template"]["spec"]
     (container,) = spec["containers"]
     mounted = mounts(plane, spec, folder)
-    _, *arguments = [*container["command"], *container["args"]]
+    (_,), arguments = container["command"], container["args"]
     program = Path(sys.executable).parent / "lws"
-    command = [program, *(inside(word, mounted) for word in arguments)]
+    command: list[str | Path] = [program, *(inside(word, mounted) for word in arguments)]
     config = account(plane, spec["serviceAccountName"], folder)
     process = Process(
         "chart", command, home=plane.runtime_home, environment={"KUBECONFIG": str(config)}

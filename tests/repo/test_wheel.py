@@ -3,7 +3,10 @@
 The new environment borrows the dependencies of this one, so nothing is fetched.
 """
 
+import http.client
+import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -13,9 +16,12 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 import lws
+from harness.ports import release_port, take_port
+from harness.waiting import eventually
 from lws.api.crds import custom_resource_definitions
 from lws.cli.main import main
 from tests.repo.files import ROOT, tracked
@@ -134,3 +140,84 @@ def test_what_is_optional_is_not_needed(installed: Path, home: Path, words: str)
         "main()"
     )
     assert run(installed / "python", "-c", program, *words.split(), home=home)
+
+
+def image_command(installed: Path) -> list[str]:
+    """The image's command line, its /lws being this environment."""
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    words: list[str] = []
+    for instruction in ("ENTRYPOINT", "CMD"):
+        (line,) = re.findall(rf"^{instruction} (.*)$", text, re.MULTILINE)
+        words += json.loads(line)
+    return [words[0].replace("/lws", str(installed.parent), 1), *words[1:]]
+
+
+def test_the_images_command_needs_no_shell_and_no_environment(installed: Path, home: Path) -> None:
+    program, *words = image_command(installed)
+    first = Path(program).read_text(encoding="utf-8").splitlines()[0]
+    assert first == f"#!{installed / 'python'}", "its interpreter, and not a shell's script"
+    file = home / "wrong.yaml"
+    file.write_text("apiVersion: config.lws.x-k8s.io/v1alpha1\nkind: Configuration\nmetric: {}\n")
+    command = [program, *words, f"--config={file}"]
+    done = subprocess.run(
+        command, env={}, cwd="/", capture_output=True, encoding="utf-8", check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "metric" in done.stderr
+
+
+def test_the_images_command_runs_with_the_deployments_configuration(
+    installed: Path, home: Path
+) -> None:
+    """No API server is there: it waits for one, answers its probes, and ends in order."""
+    ports = [take_port() for _ in range(3)]
+    file = home / "controller_manager_config.yaml"
+    file.write_text(deployed_configuration(ports, certificates=home / "certificates"))
+    kubeconfig = home / "kubeconfig"
+    kubeconfig.write_text(UNREACHABLE)
+    command = [*image_command(installed), f"--config={file}", "--kubeconfig", str(kubeconfig)]
+    running = subprocess.Popen(command, env={}, cwd="/", stderr=subprocess.PIPE, encoding="utf-8")
+    try:
+        eventually(lambda: probe(ports[2], "/healthz") == 200, timeout=60, what="it lives")
+        assert probe(ports[2], "/readyz") == 500
+        running.terminate()
+        _, said = running.communicate(timeout=40)
+    finally:
+        running.kill()
+        for port in ports:
+            release_port(port)
+    assert running.returncode == 0, said
+    assert all(json.loads(line) for line in said.splitlines()), "one JSON object a line"
+
+
+UNREACHABLE = """
+apiVersion: v1
+kind: Config
+clusters: [{name: none, cluster: {server: "http://127.0.0.1:1"}}]
+users: [{name: none, user: {token: none}}]
+contexts: [{name: none, context: {cluster: none, user: none}}]
+current-context: none
+"""
+
+
+def deployed_configuration(ports: list[int], *, certificates: Path) -> str:
+    """That of the manifests, with free ports and a folder of this machine."""
+    text = (ROOT / "deploy/kustomize/base/configuration.yaml").read_text(encoding="utf-8")
+    inner: str = yaml.safe_load(text)["data"]["controller_manager_config.yaml"]
+    for name, port in zip(("9443", "8443", "8081"), ports, strict=True):
+        assert inner.count(name) == 1
+        inner = inner.replace(name, str(port))
+    mounted = "/tmp/k8s-webhook-server/serving-certs"
+    assert mounted in inner
+    return inner.replace(mounted, str(certificates))
+
+
+def probe(port: int, path: str) -> int | None:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status
+    except OSError:
+        return None
+    finally:
+        connection.close()
