@@ -15,7 +15,7 @@ from lws.manager.up.options import UpOptions
 from lws.runtime.clock import RealClock
 from lws.runtime.logs import configure_logs
 from lws.runtime.metrics import Metrics
-from lws.runtime.process import Process, freeze_heap, run
+from lws.runtime.process import Process, collect_seldom, freeze_heap, run
 from lws.sandbox.server.status import ApiStatus
 
 log = structlog.get_logger(__name__)
@@ -79,6 +79,7 @@ async def _start(
     except LookupError as error:
         raise InvalidInput(field="--apply", message=str(error.args[0])) from error
     freeze_heap()
+    collect_seldom()
     gc.enable()
     show(plane, process)
 

@@ -17,7 +17,7 @@ from lws.manager.up.options import UpOptions
 from lws.runtime.clock import RealClock, VirtualClock
 from lws.runtime.logs import configure_logs
 from lws.runtime.metrics import Metrics
-from lws.runtime.process import Process
+from lws.runtime.process import Process, collect_seldom
 from lws.sandbox.server.status import ApiStatus
 
 Document = Mapping[str, Any]
@@ -72,6 +72,7 @@ def simulate(
 ) -> Simulation:
     """Bring up `old`, then roll to `new`; InvalidInput if a manifest is refused."""
     configure_logs(clock=RealClock(), level="error")
+    collect_seldom()
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:  # virtual time needs it
         return runner.run(_simulate(old, new, options))
 
@@ -134,12 +135,14 @@ class _Run:
         started = self._clock.monotonic()
         await self._apply(documents)
         failures = sorted(self._options.failures, key=lambda one: one.seconds)
-        seconds = 0.0
+        seconds, seen = 0.0, -1
         while seconds < self._options.limit_seconds:
             await self._clock.sleep(SAMPLE_SECONDS)
             seconds = self._clock.monotonic() - started
             while failures and failures[0].seconds <= seconds:
                 await self._fail(failures.pop(0))
+            if seen == (seen := self._plane.server.store.revision):
+                continue  # nobody has written, so all is as it was
             self._uids |= {str(pod["metadata"]["uid"]) for pod in self._pods()}
             sample = Sample(seconds, self._ready())
             if sample.ready != samples[-1].ready:

@@ -6,8 +6,9 @@ left out, and what Go always writes is there.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
+from string import ascii_letters, digits
+from typing import Any, NamedTuple
 
 from lws.api.quantities import canonical_quantity
 from lws.base.times import format_micro_time, format_time, parse_time
@@ -28,8 +29,7 @@ from lws.sandbox.schema.tables import (
 Json = Any
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a value stands, as Go's messages say it: innermost struct, path of names, Go type."""
 
     struct: str = ""
@@ -60,10 +60,8 @@ class _Field:
     omits_zero: bool
     embedded: str
     read: Reader
-
-    @property
-    def is_pointer(self) -> bool:
-        return self.word.startswith("*")
+    is_text: bool
+    is_pointer: bool
 
 
 @dataclass(slots=True)
@@ -86,9 +84,12 @@ class Struct:
             field = self.fields.get(name)
             if field is None or member is None:
                 continue
-            here = Place(self.name, path + field.embedded + name, field.go_type)
-            read = field.read(member, here)
-            if not _is_omitted(field, read):
+            if field.is_text and type(member) is str:  # most are; the rest has places to name
+                read = member
+            else:
+                here = Place(self.name, path + field.embedded + name, field.go_type)
+                read = field.read(member, here)
+            if read or not _is_omitted(field, read):
                 out[name] = read
         for field in self.always:
             if field.name not in out:
@@ -158,7 +159,15 @@ def _struct(name: str) -> Struct:
     for field_name, flags, word, go_type, embedded in wire()[name]:
         reader = _reader(properties.get(field_name, {}), word)
         made.fields[field_name] = _Field(
-            field_name, go_type, word, "e" in flags, "z" in flags, embedded, reader
+            field_name,
+            go_type,
+            word,
+            "e" in flags,
+            "z" in flags,
+            embedded,
+            reader,
+            is_text=reader is _read_string,
+            is_pointer=word.startswith("*"),
         )
     made.always = tuple(one for one in made.fields.values() if _is_always_written(one))
     del _BEING_MADE[name]
@@ -178,7 +187,7 @@ def _reader(definition: Definition, word: str = "") -> Reader:
         case "object":
             return _map_reader(_reader(definition.get("additionalProperties", {})))
         case "string":
-            return _read_string
+            return _read_bytes if definition.get("format") == "byte" else _read_string
         case "boolean":
             return _read_bool
         case "integer":
@@ -216,6 +225,20 @@ def _read_string(value: Json, place: Place) -> Json:
     if not isinstance(value, str):
         raise place.problem(value)
     return value
+
+
+def _read_bytes(value: Json, place: Place) -> Json:
+    """Base64, as Go reads it: line ends do not count."""
+    text = _read_string(value, place)
+    plain = text.replace("\r", "").replace("\n", "")
+    bad = next((at for at, one in enumerate(text) if one not in _BASE64), None)
+    if bad is not None or len(plain) % 4:
+        at = len(text) if bad is None else bad
+        raise DecodeError(f"illegal base64 data at input byte {at}")
+    return plain
+
+
+_BASE64 = frozenset(ascii_letters + digits + "+/=\r\n")
 
 
 def _read_bool(value: Json, place: Place) -> Json:
@@ -280,6 +303,10 @@ def _read_int_or_string(value: Json, place: Place) -> Json:
 
 
 def _time_reader(write: Callable[[float], str], layout: str) -> Reader:
+    @lru_cache(4096)
+    def canonical(text: str) -> str:
+        return write(parse_time(text))
+
     def read(value: Json, place: Place) -> Json:
         del place
         if not isinstance(value, str):
@@ -287,7 +314,7 @@ def _time_reader(write: Callable[[float], str], layout: str) -> Reader:
                 f"json: cannot unmarshal {go_word(value)} into Go value of type string"
             )
         try:
-            return write(parse_time(value))
+            return canonical(value)
         except ValueError as error:
             raise DecodeError(
                 f'parsing time "{value}" as "{layout}": cannot parse "{value}" as "2006"'

@@ -97,13 +97,23 @@ def typed(operation: Operation, obj: JsonObject) -> JsonObject:
 
 def typed_patched(operation: Operation, obj: JsonObject) -> JsonObject:
     """`typed` of what a patch made; 422 with all of it if its types do not fit."""
-    require_kind(operation.kind, obj)
     try:
+        _require_patched_kind(operation.kind, obj)
         return fitted(operation, obj)
     except Unfit as error:
         shown = _as_patched(operation.kind, obj)
         message = f"Invalid value: {names.shown(shown)}: {error}"
         raise invalid(Subject(), [Cause("FieldValueInvalid", message, "patch")]) from error
+
+
+def _require_patched_kind(kind: Kind, obj: JsonObject) -> None:
+    """A patch must not make another kind of it."""
+    try:
+        require_kind(kind, obj)
+    except ApiStatus as refusal:
+        if kind.is_custom:
+            raise
+        raise Unfit(refusal.message) from refusal
 
 
 def _as_patched(kind: Kind, obj: JsonObject) -> str:

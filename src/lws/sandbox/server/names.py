@@ -117,11 +117,20 @@ def rule_of(kind: str, *, is_custom: bool) -> NameRule:
     return subdomain_problems if is_custom else _RULES.get(kind, subdomain_problems)
 
 
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
+_WORDS = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
+
+
+def _escape(match: re.Match[str]) -> str:
+    """As Go quotes it."""
+    return _WORDS.get(match.group()) or f"\\x{ord(match.group()):02x}"
+
+
 def shown(value: object) -> str:
     """A value as the server quotes it."""
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
+        return f'"{_CONTROLS.sub(_escape, escaped)}"'
     if isinstance(value, bool):
         return str(value).lower()
     return "null" if value is None else str(value)

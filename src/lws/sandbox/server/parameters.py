@@ -37,12 +37,14 @@ class Parameters:
 
     def number(self, name: str) -> int | None:
         """A whole number; 400 if it is none."""
-        text = self.text(name)
-        if not text:
+        if name not in self._values:
             return None
-        digits = text[1:] if text[0] in "+-" else text
+        text = self._values[name]
+        digits = text[1:] if text[:1] in ("+", "-") else text
         if not (digits.isascii() and digits.isdecimal()):
             raise status.bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+        if not -(2**63) <= int(text) < 2**63:
+            raise status.bad_request(f'strconv.ParseInt: parsing "{text}": value out of range')
         return int(text)
 
     def flag(self, name: str) -> bool:
@@ -145,36 +147,31 @@ def write_options(
     query: Parameters, kind: str, *, patch_type: PatchType | None = None
 ) -> WriteOptions:
     """Of a write; `kind` is CreateOptions and so on, for the refusal."""
-    causes = [*_manager_causes(query.text("fieldManager")), *_dry_causes(query.all("dryRun"))]
-    validation = query.text("fieldValidation")
+    manager, validation = query.text("fieldManager"), query.text("fieldValidation")
+    force = query.choice("force")
+    causes: list[Cause] = []
+    if patch_type is PatchType.APPLY and not manager:
+        required = "Required value: is required for apply patch"
+        causes.append(Cause("FieldValueRequired", required, "fieldManager"))
+    elif patch_type not in (None, PatchType.APPLY) and force is not None:
+        causes.append(_forbidden("force", "may not be specified for non-apply patch"))
+    causes += [*_manager_causes(manager), *_dry_causes(query.all("dryRun"))]
     if validation not in _VALIDATIONS:
         causes.append(_unsupported("fieldValidation", validation, _VALIDATIONS))
-    force = query.choice("force")
-    if patch_type is PatchType.APPLY:
-        if not query.text("fieldManager"):
-            causes.append(
-                Cause(
-                    "FieldValueRequired",
-                    "Required value: is required for apply patch",
-                    "fieldManager",
-                )
-            )
-    elif patch_type is not None and force is not None:
-        causes.append(_forbidden("force", "may not be specified for non-apply patch"))
     if causes:
         raise _invalid(kind, causes)
-    return WriteOptions(
-        query.text("fieldManager"), bool(query.all("dryRun")), validation or "Warn", force
-    )
+    return WriteOptions(manager, bool(query.all("dryRun")), validation or "Warn", force)
 
 
 def _manager_causes(manager: str) -> list[Cause]:
     if len(manager.encode()) > _MANAGER_BYTES_MAX:
         message = f"Too long: may not be more than {_MANAGER_BYTES_MAX} bytes"
         return [Cause("FieldValueTooLong", message, "fieldManager")]
-    if not manager.isprintable():
-        problem = f"Invalid value: {names.shown(manager)}: should only contain printable characters"
-        return [Cause("FieldValueInvalid", problem, "fieldManager")]
+    for place, character in enumerate(manager):
+        if not character.isprintable():
+            found = f"invalid character U+{ord(character):04X} (at position {place})"
+            problem = f"Invalid value: {names.shown(manager)}: {found}"
+            return [Cause("FieldValueInvalid", problem, "fieldManager")]
     return []
 
 

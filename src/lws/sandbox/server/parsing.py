@@ -40,14 +40,41 @@ def object_of(body: bytes, content_type: str | None, kind: Kind) -> JsonObject:
         raise status.unsupported_media_type(OBJECT_TYPES)
     expected = f"the object provided is unrecognized (must be of type {kind.resource.kind})"
     value = _decoded(body, is_yaml=chosen == OBJECT_TYPES[1], what=expected)
+    if value is None:
+        return {}
     if not isinstance(value, dict):
-        raise status.bad_request(
-            f"{expected}: couldn't get version/kind; json parse error: json: cannot unmarshal"
-            f" {_shape(value)} into Go value of type struct {{ APIVersion string"
-            ' "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-            f" ({body[:64].hex()})"
-        )
+        raise status.bad_request(f"{expected}: {_no_kind(value)} ({body[:64].hex()})")
+    for name in ("apiVersion", "kind"):
+        said = value.get(name)
+        if said is not None and not isinstance(said, str):
+            raise status.bad_request(
+                f"{expected}: {_UNKNOWN_KIND}: json: cannot unmarshal {shape_of(said)} into Go"
+                f" struct field .{name} of type string ({_beginning(body)})"
+            )
     return value
+
+
+_UNKNOWN_KIND = "couldn't get version/kind; json parse error"
+
+
+def _no_kind(value: object) -> str:
+    """What has no kind, as it is no object."""
+    return (
+        f"{_UNKNOWN_KIND}: json: cannot unmarshal {shape_of(value)} into Go value of type struct"
+        ' { APIVersion string "json:\\"apiVersion,omitempty\\"";'
+        ' Kind string "json:\\"kind,omitempty\\"" }'
+    )
+
+
+def _beginning(body: bytes) -> str:
+    """Of a body, as the server shows it."""
+    text = body.decode("utf-8", "replace")
+    if not text:
+        return "<empty>"
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]} ..."
+
+
+_SHOWN_CHARACTERS = 30
 
 
 def _of_protobuf(body: bytes) -> JsonObject:
@@ -64,8 +91,7 @@ def _decoded(body: bytes, *, is_yaml: bool, what: str) -> Any:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise status.bad_request(
-            f"{what}: couldn't get version/kind; json parse error: {_json_words(body, error)}"
-            f" ({body[:64].decode('utf-8', 'replace')})"
+            f"{what}: {_UNKNOWN_KIND}: {_json_words(body, error)} ({_beginning(body)})"
         ) from None
 
 
@@ -102,13 +128,9 @@ def options_of(body: bytes, content_type: str | None) -> JsonObject:
     try:
         value = _yaml(body, "options") if is_yaml else orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise status.bad_request(
-            f"couldn't get version/kind; json parse error: {_json_words(body, error)}"
-        ) from None
+        raise status.bad_request(f"{_UNKNOWN_KIND}: {_json_words(body, error)}") from None
     if not isinstance(value, dict):
-        raise status.bad_request(
-            f"json: cannot unmarshal {_shape(value)} into Go value of type v1.DeleteOptions"
-        )
+        raise status.bad_request(_no_kind(value))
     said, version = value.get("kind"), value.get("apiVersion")
     if said not in (None, "", "DeleteOptions"):
         raise status.bad_request(
@@ -150,15 +172,24 @@ def patch_of(body: bytes, patch_type: PatchType) -> Any:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise status.bad_request(f"error decoding patch: {_json_words(body, error)}") from None
+    if value is None:
+        return _empty_patch(patch_type)
     is_list = patch_type is PatchType.JSON
     expected = list if is_list else dict
     if not isinstance(value, expected):
         shape = "[]handlers.jsonPatchOp" if is_list else "map[string]interface {}"
+        head = "" if patch_type is PatchType.STRATEGIC else "error decoding patch: "
         raise status.bad_request(
-            f"error decoding patch: json: cannot unmarshal {_shape(value)} into Go value of type"
-            f" {shape}"
+            f"{head}json: cannot unmarshal {shape_of(value)} into Go value of type {shape}"
         )
     return value
+
+
+def _empty_patch(patch_type: PatchType) -> Any:
+    """A null is no change, but to a merge patch."""
+    if patch_type is PatchType.MERGE:
+        raise status.bad_request("Invalid JSON Patch")
+    return [] if patch_type is PatchType.JSON else {}
 
 
 def _applied(body: bytes) -> Any:
@@ -168,7 +199,8 @@ def _applied(body: bytes) -> Any:
         return _yaml(body, "error decoding YAML")
 
 
-def _shape(value: object) -> str:
+def shape_of(value: object) -> str:
+    """What Go calls a value of JSON."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, list):

@@ -12,7 +12,7 @@ from lws.sandbox.patch import (
     merge_patch,
     strategic_merge_patch,
 )
-from lws.sandbox.server import status, subresources, writes
+from lws.sandbox.server import parsing, status, subresources, writes
 from lws.sandbox.server.conversions import from_stored
 from lws.sandbox.server.documents import copied
 from lws.sandbox.server.kinds import Kind
@@ -124,8 +124,14 @@ def _require_same(operation: Operation, body: JsonObject, old: JsonObject) -> No
 
 def _require_applicable(operation: Operation, body: Any) -> None:
     """400 for a body that names nothing, or something else."""
+    if body is None:
+        raise status.bad_request("invalid object type: /, Kind=")
     if not isinstance(body, dict):
-        raise status.bad_request("error decoding YAML: the applied configuration is no object")
+        shape = parsing.shape_of(body)
+        raise status.bad_request(
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot"
+            f" unmarshal {shape} into Go value of type map[string]interface {{}}"
+        )
     resource = operation.kind.resource
     said = (body.get("apiVersion") or "", body.get("kind") or "")
     expected = (resource.api_version, resource.kind)
@@ -138,6 +144,7 @@ def _require_applicable(operation: Operation, body: Any) -> None:
     metadata = body.setdefault("metadata", {})
     if not isinstance(metadata, dict):
         raise status.bad_request("metadata is no object")
+    metadata.setdefault("name", operation.name)
     if metadata.get("managedFields"):
         raise status.bad_request("metadata.managedFields must be nil")
     writes.require_place(operation, {"metadata": dict(metadata)})

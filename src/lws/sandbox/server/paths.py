@@ -1,5 +1,6 @@
 """From a path to what it means."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -20,7 +21,9 @@ class Target:
 
 def target_of(path: str, registry: Registry) -> Target | None:
     """What a resource's path means; None for other paths, 404 for a kind that is not served."""
-    parts = [unquote(part) for part in path.strip("/").split("/")]
+    if path.startswith("//"):
+        return None
+    parts = unquote(path).strip("/").split("/")
     if parts[0] == "api" and len(parts) > 2:
         group, version, rest = "", parts[1], parts[2:]
     elif parts[0] == "apis" and len(parts) > 3:
@@ -44,10 +47,19 @@ def _in_namespace(group: str, version: str, rest: list[str], registry: Registry)
     return _checked(kind, rest[1], rest[3:])
 
 
+def _name_problems(name: str) -> Iterator[str]:
+    if name in (".", ".."):
+        yield f"may not be '{name}'"
+    elif "%" in name:
+        yield "may not contain '%'"
+
+
 def _checked(kind: Kind, namespace: str | None, rest: list[str]) -> Target:
     if kind.resource.namespaced and namespace is None and rest:
         raise status.no_such_path()
     name = rest[0] if rest else ""
+    for problem in _name_problems(name):
+        raise status.bad_request(f'Name parameter invalid: "{name}": {problem}')
     subresource = rest[1] if len(rest) > 1 else ""
     if len(rest) > 2 or (rest and not name):
         raise status.no_such_path()

@@ -23,6 +23,7 @@ JsonObject = dict[str, Any]
 Headers = Mapping[str, str]
 
 _HEALTH = ("healthz", "livez", "readyz")
+_ANY_METHOD = (*_HEALTH, "apis")
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
@@ -35,7 +36,8 @@ class PlainPaths:
 
     def answer(self, request: Request, headers: Headers) -> Response:
         """Any path; 404 for what is not there."""
-        if request.method not in ("GET", "HEAD"):
+        first = request.path.partition("?")[0].strip("/").partition("/")[0]
+        if request.method not in ("GET", "HEAD") and first not in _ANY_METHOD:
             if request.path.startswith(("/api/", "/apis/")):
                 return self._missing(request.path)
             raise status.method_not_allowed()
@@ -46,7 +48,7 @@ class PlainPaths:
                 return json_response({"paths": self._paths()})
             case ["version"]:
                 return json_response(discovery.version())
-            case [("healthz" | "livez" | "readyz") as name, *_]:
+            case [("healthz" | "livez" | "readyz") as name, *rest] if rest in ([], ["ping"]):
                 return self._health(name, request)
             case ["api"] | ["apis"]:
                 return self._roots(parts[0], accept)
@@ -68,7 +70,7 @@ class PlainPaths:
 
     def _missing(self, path: str) -> Response:
         """A Status where the group is known; elsewhere the answer of a web server."""
-        parts = path.strip("/").split("/")
+        parts = path.removeprefix("/").strip("/").split("/") if path[:2] != "//" else [""]
         groups = {kind.resource.group for kind in self._world.registry.kinds()}
         if parts[0] in ("api", "version") or (
             parts[0] == "apis" and len(parts) > 1 and parts[1] in groups

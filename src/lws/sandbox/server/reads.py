@@ -53,7 +53,9 @@ def selection_of(kind: Kind, label_selector: str, field_selector: str) -> Select
     """The selectors of a query; ApiStatus 400 for what they are not."""
     fields: tuple[FieldRequirement, ...] = ()
     if field_selector:
-        fields = field_requirements(field_selector, (*_COMMON_FIELDS, *kind.selectable))
+        is_plain = not kind.is_custom and not kind.selectable
+        known = (*_COMMON_FIELDS, *kind.selectable)
+        fields = field_requirements(field_selector, known, is_plain=is_plain)
     return Selection(kind, label_requirements(label_selector), fields)
 
 
@@ -122,10 +124,12 @@ def _revision(world: World, options: ListOptions) -> int | None:
 
 def parse_version(text: str) -> int:
     """A resourceVersion of a query; 400 if it is none."""
-    if not (text.isascii() and text.isdecimal()):
+    is_number = text.isascii() and text.isdecimal()
+    if not is_number or int(text) >= 2**64:
+        why = "value out of range" if is_number else "invalid syntax"
         raise status.bad_request(
             f'invalid resource version: resourceVersion: Invalid value: "{text}":'
-            f' strconv.ParseUint: parsing "{text}": invalid syntax'
+            f' strconv.ParseUint: parsing "{text}": {why}'
         )
     return int(text)
 
@@ -152,6 +156,11 @@ def _continued(options: ListOptions) -> tuple[Place, int | None]:
         raise status.bad_request(
             f"invalid continue token: continue key is not valid: server does not recognize this"
             f' encoded version "{version}"'
+        )
+    if not start:
+        raise status.bad_request(
+            "invalid continue token: continue key is not valid: encoded start key empty"
+            f" (version {version})"
         )
     if options.resource_version not in ("", "0"):
         raise status.bad_request("specifying resource version is not allowed when using continue")

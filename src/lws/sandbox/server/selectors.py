@@ -80,7 +80,7 @@ class _Parser:
             if word == "":
                 return
             if word != ",":
-                raise _unparsed(f"found '{word}', expected: ',' or 'end of string'")
+                raise bad_request(f"found '{word}', expected: ',' or 'end of string'")
             if self._peek() == "":
                 raise bad_request("found '', expected: identifier after ','")
 
@@ -117,7 +117,7 @@ class _Parser:
         if word in _SYMBOLS or not word:
             raise _unparsed(f"found '{word}', expected: identifier")
         for problem in names.qualified_problems(word):
-            raise _unparsed(f'<nil>: Invalid value: "{word}": {problem}')
+            raise _unparsed(f"<nil>: Invalid value: {names.shown(word)}: {problem}")
         return word
 
     def _value(self, key: str) -> str:
@@ -216,8 +216,11 @@ def selector_text(selector: Mapping[str, Any] | None) -> str:
 _FIELD_TERM = re.compile(r"((?:[^=!\\]|\\.)*?)(==|!=|=)(.*)", re.DOTALL)
 
 
-def field_requirements(text: str, supported: Sequence[str]) -> tuple[FieldRequirement, ...]:
-    """A field selector as in a query, on fields that the kind lets select."""
+def field_requirements(
+    text: str, supported: Sequence[str], *, is_plain: bool = False
+) -> tuple[FieldRequirement, ...]:
+    """A field selector as in a query, on fields that the kind lets select; `is_plain`: the kind
+    has none of its own."""
     terms = [term for term in re.split(r"(?<!\\),", text) if term]
     requirements = []
     for term in terms:
@@ -226,7 +229,11 @@ def field_requirements(text: str, supported: Sequence[str]) -> tuple[FieldRequir
             raise bad_request(f"invalid selector: '{text}'; can't understand '{term}'")
         path, operator, value = match.groups()
         if path not in supported:
-            raise bad_request(f"field label not supported: {path}")
+            listed = ", ".join(names.shown(one) for one in supported)
+            known = f"{names.shown(path)} is not a known field selector: only {listed}"
+            raise bad_request(known if is_plain else f"field label not supported: {path}")
+        if re.search(r"(?<!\\)=", value):
+            raise bad_request("invalid field selector: unescaped character in value: 61")
         value = re.sub(r"\\([\\,=])", r"\1", value)
         requirements.append(FieldRequirement(path, value, operator != "!="))
     return tuple(requirements)

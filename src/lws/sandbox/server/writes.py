@@ -13,6 +13,7 @@ from lws.sandbox.server.conversions import from_stored, to_stored
 from lws.sandbox.server.documents import copied, in_order, is_unchanged
 from lws.sandbox.server.intake import admit_builtin, resets_of
 from lws.sandbox.server.lifecycle import require_namespace
+from lws.sandbox.server.names import shown
 from lws.sandbox.server.operations import Operation, World
 from lws.sandbox.server.status import Cause
 from lws.sandbox.server.strategies import (
@@ -119,7 +120,11 @@ def managed(world: World, operation: Operation, *, old: JsonObject, new: JsonObj
     """For `update`: a patched object, decoded, with managedFields."""
     typed_object = typed_patched(operation, new)
     require_place(operation, typed_object)
-    _require_uid(operation, typed_object, old)
+    if typed_object["metadata"].get("uid", old["metadata"]["uid"]) != old["metadata"]["uid"]:
+        said = typed_object["metadata"]["uid"]
+        problem = f"Invalid value: {shown(said)}: field is immutable"
+        causes = [Cause("FieldValueInvalid", problem, "metadata.uid")]
+        raise status.invalid(operation.kind.kind_subject(operation.name), causes * 2)
     return _managed(world, operation, old=old, new=typed_object)
 
 
