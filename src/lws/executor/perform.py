@@ -32,6 +32,7 @@ from lws.planner.actions import (
     Delete,
     Emit,
     MergePatch,
+    Telling,
     WakeAfter,
     Write,
 )
@@ -140,6 +141,7 @@ class Performer:
                 reason=action.reason,
                 action=action.action,
                 note=action.note,
+                **_TELLING[action.telling],
             )
         )
 
@@ -279,6 +281,13 @@ class Performer:
         if action.failure is not None:
             note = f"{action.failure.note}: {message_of(error)}"
             self.emit(replace(action.failure, note=note))
+
+
+_TELLING: Mapping[Telling, Mapping[str, Any]] = {
+    Telling.EACH: {},
+    Telling.FEW: {"notes_max": 4},
+    Telling.TOGETHER: {"notes_max": 1, "fold_seconds": 1.0},
+}
 
 
 def owner_of(body: Any) -> str:

@@ -34,6 +34,20 @@ class Reference:
     resource_version: ResourceVersion = ResourceVersion("")
 
 
+class Telling(Enum):
+    """How many of the events tell their own note that differ in their notes alone.
+
+    The rest are counted in the series of the last one.
+    """
+
+    EACH = "each"
+    """Some ten."""
+    FEW = "few"
+    """Those that begin: where one group fares as the other."""
+    TOGETHER = "together"
+    """The first, after a while, with the others counted: what nobody looks for here."""
+
+
 @dataclass(frozen=True, slots=True)
 class Emit:
     """An event on `regarding`; `action` is its machine-readable verb (events.k8s.io/v1)."""
@@ -43,6 +57,7 @@ class Emit:
     reason: str
     action: str
     note: str
+    telling: Telling = Telling.EACH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Events for people, by events.k8s.io/v1: the first at once, repeats counted and written rarely."""
 
 import asyncio
+import heapq
 from collections import deque
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -28,7 +29,7 @@ log = structlog.get_logger(__name__)
 SERIES_PATCH_SECONDS = 300.0  # a repeat is told at most so often
 SERIES_FORGOTTEN_SECONDS = 360.0  # after so long without a repeat, it is another event
 HOUSEKEEPING_SECONDS = 30.0
-NOTES_MAX = 10  # so many of one kind tell their own note; the rest are counted in the last one
+NOTES_MAX = 10  # of one kind
 PENDING_MAX = 1000
 SERIES_MAX = 10_000
 ATTEMPTS_MAX = 5
@@ -65,6 +66,10 @@ class Event:
     reason: str
     action: str
     note: str
+    notes_max: int = NOTES_MAX
+    """So many of its kind tell their own note; the rest are counted in the last one."""
+    fold_seconds: float = 0.0
+    """How long the first waits, to be written together with its repeats."""
 
 
 Kind = tuple[str, str, str, str]
@@ -119,6 +124,8 @@ class EventRecorder:
         self._notes: dict[Kind, list[str]] = {}  # of the series above, the latest last
         self._pending: deque[_Series] = deque()
         self._wake = asyncio.Event()
+        self._held: list[tuple[float, int, _Series]] = []  # a heap, by when they are let go
+        self._holding = asyncio.Event()
         self._last_stamp = 0
 
     def emit(self, event: Event) -> None:
@@ -137,7 +144,7 @@ class EventRecorder:
                 last_monotonic=monotonic,
                 written_monotonic=monotonic,
             )
-            self._enqueue(known)
+            self._take_in(known)
         self._series[identity] = known  # at the end: the map is in the order of the last repeat
         self._notes.setdefault(identity[:4], []).append(identity[4])
         if len(self._series) > SERIES_MAX:
@@ -150,7 +157,7 @@ class EventRecorder:
         """
         kind = kind_of(event)
         notes = self._notes.get(kind, [])
-        is_one_of_many = len(notes) >= NOTES_MAX and event.note not in notes
+        is_one_of_many = len(notes) >= event.notes_max and event.note not in notes
         return (*kind, notes[-1] if is_one_of_many else event.note)
 
     def _take(self, identity: Identity) -> _Series | None:
@@ -167,6 +174,7 @@ class EventRecorder:
         """Write what is emitted, until cancelled; then `flush` writes the rest."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._write_all_forever())
+            tasks.create_task(self._let_go_forever())
             tasks.create_task(self._keep_house())
 
     async def flush(self, *, seconds: float = 3.0) -> None:
@@ -180,6 +188,25 @@ class EventRecorder:
                     await self._write_next()
         except TimeoutError:
             self._metrics.events_dropped.labels("shutdown").inc(len(self._pending))
+
+    def _take_in(self, series: _Series) -> None:
+        """A first one: now, or with those that follow within a while."""
+        seconds = series.event.fold_seconds
+        if not seconds or len(self._held) >= PENDING_MAX:
+            self._enqueue(series)
+            return
+        heapq.heappush(self._held, (self._clock.monotonic() + seconds, id(series), series))
+        self._holding.set()
+
+    async def _let_go_forever(self) -> None:
+        while True:
+            await self._holding.wait()
+            self._holding.clear()
+            while self._held:
+                await self._clock.sleep(max(0.0, self._held[0][0] - self._clock.monotonic()))
+                _, _, series = heapq.heappop(self._held)
+                if not series.written:
+                    self._enqueue(series)
 
     def _enqueue(self, series: _Series) -> None:
         if series.is_pending:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -141,6 +142,39 @@ async def test_of_very_many_that_differ_in_their_notes_ten_are_told_and_the_rest
     await world.recorder.flush()
     assert world.verbs() == ["create"] * 10 + ["patch"]
     assert world.body()["series"]["count"] == 91
+
+
+async def test_an_event_may_say_that_few_of_its_kind_are_enough() -> None:
+    world = World()
+    for number in range(5):
+        world.recorder.emit(replace(event(f"made {number}"), notes_max=2))
+    await world.clock.settle()
+    assert [world.body(at)["note"] for at in range(2)] == ["made 0", "made 1"]
+    await world.clock.run_for(1000)
+    assert len(world.requests) == 2
+    assert world.body(1)["series"]["count"] == 4
+
+
+async def test_an_event_may_wait_to_be_told_together_with_its_kind() -> None:
+    world = World()
+    for number in range(3):
+        world.recorder.emit(replace(event(f"made {number}"), notes_max=1, fold_seconds=5))
+        await world.clock.run_for(1)
+    assert world.verbs() == []
+    await world.clock.run_for(2.1)
+    assert world.verbs() == ["create"]
+    assert (world.body()["note"], world.body()["series"]["count"]) == ("made 0", 3)
+    await world.clock.run_for(1000)
+    assert world.verbs() == ["create"]
+
+
+async def test_what_waits_is_written_by_a_flush_and_only_then() -> None:
+    world = World()
+    world.recorder.emit(replace(event(), notes_max=1, fold_seconds=5))
+    await world.recorder.flush()
+    assert world.verbs() == ["create"]
+    await world.clock.run_for(10)
+    assert world.verbs() == ["create"]
 
 
 async def test_a_kind_of_event_that_has_ended_tells_its_notes_anew() -> None:

@@ -1,7 +1,7 @@
 """One pass over one LeaderWorkerSet: the pipeline of leaderworkerset.md section 1, in its order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lws.api import names
 from lws.api.kinds import Kind
@@ -31,6 +31,7 @@ from lws.planner.leaderworkerset.snapshot import Foreign, LeaderWorkerSetSnapsho
 from lws.planner.leaderworkerset.values import budgets_of, partition_of, replicas_of
 from lws.planner.pods.restart import RestartPlan, plan_restarts
 from lws.planner.pods.snapshot import GroupFacts
+from lws.planner.roles import telling_of_making
 
 LONG_UNREADY_SECONDS = 30.0
 """From here on a group that is not ready may be healed out of order (section 3)."""
@@ -108,7 +109,10 @@ def _rollout(snapshot: LeaderWorkerSetSnapshot, step: RevisionStep) -> tuple[Act
         note = f"Created leader statefulset {lws.metadata.name}"
         return (
             _apply(snapshot, first, verb="Create", reason="FailedCreate"),
-            _emit(snapshot, "GroupsProgressing", "Create", note),
+            replace(
+                _emit(snapshot, "GroupsProgressing", "Create", note),
+                telling=telling_of_making(lws),
+            ),
         )
     outcome = _decide(snapshot, step)
     writes = [one for one in outcome if isinstance(one, rollout.SetRollout)]

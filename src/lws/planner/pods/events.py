@@ -2,7 +2,7 @@
 
 from lws.api.kinds import Kind
 from lws.api.leaderworkerset import LeaderWorkerSet
-from lws.planner.actions import Emit, EventType, Reference
+from lws.planner.actions import Emit, EventType, Reference, Telling
 
 GROUPS_PROGRESSING = "GroupsProgressing"
 RECREATE_GROUP = "RecreateGroup"
@@ -22,9 +22,16 @@ UPDATE = "Update"
 DELETE = "Delete"
 
 
-def normal(lws: LeaderWorkerSet, *, reason: str, action: str, note: str) -> Emit:
+def normal(
+    lws: LeaderWorkerSet,
+    *,
+    reason: str,
+    action: str,
+    note: str,
+    telling: Telling = Telling.EACH,
+) -> Emit:
     """What went as it should."""
-    return Emit(_regarding(lws), EventType.NORMAL, reason, action, note)
+    return Emit(_regarding(lws), EventType.NORMAL, reason, action, note, telling)
 
 
 def warning(lws: LeaderWorkerSet, *, reason: str, action: str, note: str) -> Emit:

@@ -20,6 +20,7 @@ from lws.planner.pods.services import plan_service
 from lws.planner.pods.size import annotated_size, group_size, revision_size
 from lws.planner.pods.snapshot import GroupSnapshot
 from lws.planner.pods.workers import Group, pod_template, statefulset_body
+from lws.planner.roles import telling_of_making
 
 Differing = Callable[[Document, Document], Iterable[str]]
 """Paths at which a live StatefulSet does not say what it should: (should, live) -> paths."""
@@ -100,6 +101,7 @@ def _plan_creation(snapshot: GroupSnapshot, leader: Pod) -> tuple[Action, ...]:
                 reason=events.GROUPS_PROGRESSING,
                 action=events.CREATE,
                 note=f"Created worker statefulset for leader pod {name}",
+                telling=telling_of_making(lws),
             ),
             failure=events.warning(
                 lws,
