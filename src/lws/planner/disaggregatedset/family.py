@@ -30,11 +30,6 @@ class SliceFamily:
     ending: frozenset[str]
     """Names of those that are being deleted: they cannot be made anew yet."""
 
-    @property
-    def old_with_replicas(self) -> bool:
-        """Whether an update is on."""
-        return any(held.replicas for roles in self.old.values() for held in roles.values())
-
 
 def sort_family(snapshot: SliceSnapshot) -> SliceFamily:
     """Sort the sets of a slice."""

@@ -1,6 +1,7 @@
 """A role's LeaderWorkerSet: how it is made, scaled, amended in place, and deleted (section 2)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -55,19 +56,24 @@ def wanted_name(snapshot: SliceSnapshot, role: str) -> str:
 
 def scale(snapshot: SliceSnapshot, held: RoleSet, *, replicas: int) -> MergePatch:
     """Another number of replicas; a smaller one only if nobody has touched it since we looked."""
-    before = held.replicas
-    up = replicas > before
-    word = "up" if up else "down"
-    role, name = held.place.role, held.name
-    note = f"Scaling {word} {role} LWS {name} from {before} to {replicas} replicas"
+    scaling = _scaling(snapshot, held, replicas)
     return _patch(
         snapshot,
         held,
         {"spec": {"replicas": replicas}},
-        guarded=not up,
-        event=_normal(snapshot, "ScalingUp" if up else "ScalingDown", note),
-        failure=note,
+        guarded=replicas < held.replicas,
+        event=scaling,
+        failure=scaling.note,
     )
+
+
+def _scaling(snapshot: SliceSnapshot, held: RoleSet, replicas: int) -> Emit:
+    word = "Up" if replicas > held.replicas else "Down"
+    note = (
+        f"Scaling {word.lower()} {held.place.role} LWS {held.name}"
+        f" from {held.replicas} to {replicas} replicas"
+    )
+    return _normal(snapshot, f"Scaling{word}", note)
 
 
 def scales(action: Action) -> bool:
@@ -80,6 +86,12 @@ def note_initial(snapshot: SliceSnapshot, held: RoleSet, *, replicas: int | None
     value = None if replicas is None else str(replicas)
     body = {"metadata": {"annotations": {names.DS_INITIAL_REPLICAS: value}}}
     return _patch(snapshot, held, body, failure=f"Noting the initial replicas of {held.name}")
+
+
+def drop(snapshot: SliceSnapshot, held: RoleSet) -> Delete:
+    """Delete one that an update is done with; if it still has replicas, they go with it."""
+    event = _scaling(snapshot, held, 0) if held.replicas else None
+    return replace(delete(held), event=event)
 
 
 def delete(held: RoleSet) -> Delete:

@@ -1,7 +1,7 @@
 """One pass over one slice: the pipeline of spec section 2, rules 1, 3 and 4."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lws.api import names
 from lws.api.disaggregatedset import Role
@@ -38,14 +38,17 @@ def plan_slice(snapshot: SliceSnapshot) -> SlicePlan:
     if snapshot.slice_index >= ds.spec.slices:
         return SlicePlan(_removed(snapshot))
     whole = sort_family(snapshot)
-    dropped = _dropped(snapshot, whole)
     family = running(whole)
-    if family.old_with_replicas:
-        update, waiting = plan_update(snapshot, family)
-        moves: tuple[Strand, ...] = (update,)
-        steps = any(leaderworkersets.scales(action) for action in update)
+    waiting, moves, steps = None, tuple[Strand, ...](), False
+    if not family.old:
+        moves = _straight(snapshot, family)
     else:
-        moves, waiting, steps = _straight(snapshot, family), None, False
+        update = plan_update(snapshot, family)
+        waiting, moves = update.waiting, (update.actions,)
+        steps = update.ends or any(leaderworkersets.scales(one) for one in update.actions)
+        if update.ends:  # scaled down to nothing, and dropped, in one
+            family = replace(family, old={})
+    dropped = _dropped(snapshot, whole, serving=family)
     services = tuple((create,) for create in missing_services(snapshot, family))
     strands = (
         *_remade(snapshot, family),
@@ -75,9 +78,10 @@ def _remade(snapshot: SliceSnapshot, family: SliceFamily) -> tuple[Strand, ...]:
     return tuple(strands)
 
 
-def _dropped(snapshot: SliceSnapshot, family: SliceFamily) -> tuple[Strand, ...]:
-    """Old revisions whose roles are all at 0 go, and their services with them."""
-    serving = running(family)
+def _dropped(
+    snapshot: SliceSnapshot, family: SliceFamily, *, serving: SliceFamily
+) -> tuple[Strand, ...]:
+    """Old revisions that serve no more go, and their services with them."""
     drained = {one: roles for one, roles in family.old.items() if one not in serving.old}
     services = dict(abandoned_services(snapshot, drained))
     first: Strand = ()
@@ -87,9 +91,9 @@ def _dropped(snapshot: SliceSnapshot, family: SliceFamily) -> tuple[Strand, ...]
         first = hand_down(snapshot, serving, drained)
     deletes: list[Action] = []
     for generation, roles in drained.items():
-        deletes += [leaderworkersets.delete(held) for held in roles.values()]
+        deletes += [leaderworkersets.drop(snapshot, held) for held in roles.values()]
         deletes += services.pop(generation, ())
-    if drained and _is_completed(snapshot, family, list(drained)):
+    if drained and not serving.old and _is_completed(snapshot, family, list(drained)):
         deletes.append(_completed(snapshot))
     return ((*first, *deletes), *(tuple(orphans) for orphans in services.values()))
 
@@ -103,7 +107,7 @@ def _is_completed(
         for generation in drained
         for held in family.old[generation].values()
     )
-    return noted and not family.old_with_replicas and len(family.new) == len(snapshot.ds.spec.roles)
+    return noted and len(family.new) == len(snapshot.ds.spec.roles)
 
 
 def _completed(snapshot: SliceSnapshot) -> Emit:

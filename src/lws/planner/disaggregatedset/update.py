@@ -5,6 +5,7 @@ half started, or half stepped, goes on from there.
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from lws.api.disaggregatedset import Role
 from lws.planner.actions import Action, Emit, EventType
@@ -23,30 +24,39 @@ from lws.planner.disaggregatedset.snapshot import (
 from lws.planner.disaggregatedset.starting import starting_old, unready_since
 from lws.planner.disaggregatedset.targets import target_while_draining
 
-Outcome = tuple[tuple[Action, ...], Waiting | None]
-"""What to do, in order; and what the update waits for otherwise."""
+
+class Outcome(NamedTuple):
+    """What to do, in order; and what the update waits for otherwise."""
+
+    actions: tuple[Action, ...] = ()
+    waiting: Waiting | None = None
+    ends: bool = False
+    """All that is wanted is there: what is old may go, as a whole."""
 
 
 def plan_update(snapshot: SliceSnapshot, family: SliceFamily) -> Outcome:
     """The next writes of an update; some old revision has replicas."""
     unsettled = _unsettled(snapshot, family)
     if unsettled is not None:
-        return (), Waiting(f"the scaler of role {unsettled}")
+        return Outcome(waiting=Waiting(f"the scaler of role {unsettled}"))
     baseline = note_baseline(snapshot, family)
     creates = _creates(snapshot, family)
     if baseline or creates:
-        return (*baseline, *creates), None
+        return Outcome((*baseline, *creates))
     waiting = _waiting(snapshot, family.new)
     if waiting is not None:
-        return (), waiting
+        return Outcome(waiting=waiting)
     wanted = _wanted(snapshot, family)
     step = rolling_step(wanted=wanted, revisions=old_revisions(family))
     if step is None:
-        return (), Waiting("room: no role may be scaled up or down within its budgets")
+        waiting = Waiting("room: no role may be scaled up or down within its budgets")
+        return Outcome(waiting=waiting)
     starting = _starting(snapshot, family, step=step, wanted=wanted)
     if starting is not None:
-        return (), starting
-    return _perform(snapshot, family, step), None
+        return Outcome(waiting=starting)
+    if _ends(family, step, wanted):
+        return Outcome(ends=True)
+    return Outcome(_perform(snapshot, family, step))
 
 
 def _unsettled(snapshot: SliceSnapshot, family: SliceFamily) -> str | None:
@@ -128,6 +138,17 @@ def _starting(
         floors=floors,
         now=snapshot.now,
     )
+
+
+def _ends(family: SliceFamily, step: RollingStep, wanted: Mapping[str, Wanted]) -> bool:
+    """Whether this step takes every old replica, with all new ones there."""
+    left = {
+        (generation_name(generation), role): held.replicas
+        for generation, roles in family.old.items()
+        for role, held in roles.items()
+    }
+    left |= {(drain.revision, drain.role): drain.after for drain in step.down}
+    return not any(left.values()) and all(row.new >= row.target for row in wanted.values())
 
 
 def _drained(family: SliceFamily, drain: Drain) -> RoleSet:

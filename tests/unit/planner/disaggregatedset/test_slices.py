@@ -220,6 +220,42 @@ def test_an_update_ends_with_the_old_revision_gone_and_says_so() -> None:
     assert reasons(world).count("RollingUpdateCompleted") == 1
 
 
+def at_the_last_step() -> tuple[SliceWorld, str]:
+    """All that is new is ready; old ones still have replicas."""
+    world, old = updating()
+    while sorted(old_and_new(world, old)[1].values()) != [2, 3]:
+        world.make_ready()
+        world.run()
+    world.make_ready()
+    assert any(old_and_new(world, old)[0].values())
+    return world, old
+
+
+def test_the_last_step_drops_what_is_old_with_its_replicas_in_one_write_each() -> None:
+    world, old = at_the_last_step()
+    left = [name for name in world.lws if old in name]
+    assert [(type(one), one.name) for one in actions(world)[:2]] == [(Delete, one) for one in left]
+    counts = [world.replicas()[name] for name in left]
+    world.run()
+    assert old_and_new(world, old) == ({}, {"prefill": 2, "decode": 3})
+    told = [event.note for event in world.events[-3:]]
+    for note, name, count in zip(told, left, counts, strict=False):
+        assert note.endswith(f"LWS {name} from {count} to 0 replicas")
+    assert reasons(world)[-1] == "RollingUpdateCompleted"
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_a_last_step_that_was_cut_goes_on(cut: int) -> None:
+    world, old = at_the_last_step()
+    writes = world.writes()
+    for _ in range(cut):
+        next(writes)
+    world.settle()
+    assert old_and_new(world, old) == ({}, {"prefill": 2, "decode": 3})
+    assert len(world.services) == 2
+    assert world.plan() == SlicePlan()
+
+
 def test_a_new_one_deleted_in_mid_update_is_made_again_with_nothing() -> None:
     world, old = updating()
     world.run()
