@@ -5,6 +5,7 @@ from lws.base.clock import Clock
 from lws.controllers.metrics import DisaggregatedSetMetrics
 from lws.controllers.outcomes import next_look
 from lws.controllers.slices import slice_family_of, tell_foreign
+from lws.controllers.statuses import Statuses
 from lws.executor.disaggregatedset.families import (
     DisaggregatedFamilies,
     DisaggregatedKey,
@@ -14,14 +15,11 @@ from lws.executor.disaggregatedset.observe import DisaggregatedObserver
 from lws.executor.disaggregatedset.reports import Reports
 from lws.executor.foreign import ForeignObjects
 from lws.executor.perform import Failure, Family, Performer
-from lws.planner.actions import Action, Create, MergePatch
+from lws.planner.actions import Action, Create
 from lws.planner.disaggregatedset.scalers import plan_scalers
 from lws.planner.disaggregatedset.snapshot import SetSnapshot
-from lws.planner.disaggregatedset.status import SetStatusPlan, plan_set_status
+from lws.planner.disaggregatedset.status import plan_set_status
 from lws.runtime.guard import Guard
-
-COUNTERS_SECONDS = 1.0
-"""A status in which only counters or words moved is written at most this often per set."""
 
 _SEEDING_SECONDS = 0.05
 """How soon to look again whether the caches show what the slices wrote, before a seed is taken."""
@@ -48,9 +46,10 @@ class DisaggregatedSetController:
         self._performer = performer
         self._foreign = foreign
         self._guard = guard
-        self._clock = clock
         self._metrics = metrics
-        self._status_written: dict[DisaggregatedKey, float] = {}
+        self._statuses: Statuses[DisaggregatedKey] = Statuses(
+            kind=Kind.DISAGGREGATED_SET, performer=performer, clock=clock
+        )
 
     async def reconcile(self, key: DisaggregatedKey) -> float | None:
         """One pass; seconds until time alone may bring the next."""
@@ -75,12 +74,22 @@ class DisaggregatedSetController:
         """Written last, once, if it is another; when time alone changes it."""
         if not self._reports.is_complete(key, slices=snapshot.ds.spec.slices):
             return ()
-        status = plan_set_status(snapshot)
-        wait = self._seconds_to_status(key, status)
-        if status.status is not None and wait is None:
-            failure = await self._write_status(key, snapshot, status)
+        status = plan_set_status(snapshot, timing=self._statuses.timing(key))
+        if status.status is None:
+            self._statuses.stands(key)
+        elif status.wait:
+            self._statuses.put_off(key)
+            return status.wake_after, status.wait
+        else:
+            failure = await self._statuses.write(
+                key,
+                family=set_family_of(key),
+                meta=snapshot.ds.metadata,
+                fields=status.status,
+                events=status.events,
+            )
             failures += [] if failure is None else [failure]
-        return status.wake_after, wait
+        return (status.wake_after,)
 
     def _is_settled(self, key: DisaggregatedKey) -> bool:
         """Whether the caches show all that the slices have written."""
@@ -89,33 +98,8 @@ class DisaggregatedSetController:
             for index in self._families.slices(key)
         )
 
-    def _seconds_to_status(self, key: DisaggregatedKey, status: SetStatusPlan) -> float | None:
-        """None: now. Counters that move wait a little for the next to move with them."""
-        last = self._status_written.get(key)
-        if status.status is None or status.urgent or last is None:
-            return None
-        left = last + COUNTERS_SECONDS - self._clock.monotonic()
-        return left if left > 0 else None
-
-    async def _write_status(
-        self, key: DisaggregatedKey, snapshot: SetSnapshot, status: SetStatusPlan
-    ) -> Failure | None:
-        meta = snapshot.ds.metadata
-        assert status.status is not None, "asked only where there is something to write"
-        patch = MergePatch(
-            kind=Kind.DISAGGREGATED_SET,
-            namespace=meta.namespace,
-            name=meta.name,
-            body={"status": dict(status.status)},
-            uid=meta.uid,
-            subresource="status",
-        )
-        failure = await self._performer.strand(set_family_of(key), (patch, *status.events))
-        self._status_written[key] = self._clock.monotonic()
-        return failure
-
     def _forget(self, key: DisaggregatedKey) -> None:
-        self._status_written.pop(key, None)
+        self._statuses.forget(key)
         self._reports.forget(key)
         self._metrics.forget(key)
         self._foreign.forget(key)

@@ -6,18 +6,15 @@ from lws.api.kinds import Kind
 from lws.base.clock import Clock
 from lws.controllers.metrics import SetMetrics
 from lws.controllers.outcomes import next_look
+from lws.controllers.statuses import Statuses
 from lws.executor.families import SetKey
 from lws.executor.foreign import ForeignObjects
 from lws.executor.observe import Observer
 from lws.executor.perform import Failure, Family, Performer, Standing
-from lws.planner.actions import MergePatch
 from lws.planner.leaderworkerset.plan import Plan, plan
 from lws.planner.leaderworkerset.snapshot import Foreign, LeaderWorkerSetSnapshot
 from lws.planner.leaderworkerset.status import StatusPlan, Trouble, plan_status
 from lws.runtime.metrics import Metrics
-
-COUNTERS_SECONDS = 1.0
-"""A status in which only counters moved is written at most this often per set."""
 
 
 class LeaderWorkerSetController:
@@ -36,8 +33,9 @@ class LeaderWorkerSetController:
         self._observer = observer
         self._performer = performer
         self._foreign = foreign
-        self._clock = clock
-        self._status_written: dict[SetKey, float] = {}
+        self._statuses: Statuses[SetKey] = Statuses(
+            kind=Kind.LEADER_WORKER_SET, performer=performer, clock=clock
+        )
 
     async def reconcile(self, key: SetKey) -> float | None:
         """One pass; seconds until time alone may bring the next."""
@@ -53,15 +51,32 @@ class LeaderWorkerSetController:
         if not planned.writes_status:
             return next_look(failures, (planned.wake_after,))
         status = self._status(key, snapshot, planned, failures)
-        wait = self._seconds_to_status(key, status)
-        if wait is None:
-            failure = await self._write_status(family, snapshot, status)
-            after = [planned.restart_deletes] if failure is None else []
-            refused = await self._performer.strands(family, after)
-            self._metrics.recreated(key, sum(map(len, after)) if not refused else 0)
-            failures += refused
-            failures += [] if failure is None else [failure]
-        return next_look(failures, (planned.wake_after, status.wake_after, wait))
+        if status.wait and not planned.restart_deletes:
+            self._statuses.put_off(key)
+            return next_look(failures, (planned.wake_after, status.wake_after, status.wait))
+        failures += await self._tell(key, snapshot, status, planned)
+        return next_look(failures, (planned.wake_after, status.wake_after))
+
+    async def _tell(
+        self, key: SetKey, snapshot: LeaderWorkerSetSnapshot, status: StatusPlan, planned: Plan
+    ) -> list[Failure]:
+        """The status, then the restarts that it remembers."""
+        family = family_of(key)
+        if status.status is None:
+            self._statuses.stands(key)
+        else:
+            failure = await self._statuses.write(
+                key,
+                family=family,
+                meta=snapshot.lws.metadata,
+                fields=status.status,
+                events=status.events,
+            )
+            if failure is not None:
+                return [failure]
+        refused = await self._performer.strands(family, [planned.restart_deletes])
+        self._metrics.recreated(key, len(planned.restart_deletes) if not refused else 0)
+        return refused
 
     async def hand_over(self, key: SetKey) -> None:
         """Leave nothing behind that another controller does not know (an open OnDelete window)."""
@@ -92,38 +107,11 @@ class LeaderWorkerSetController:
             wanted=planned.wanted,
             restarts=planned.restarts,
             trouble=trouble,
+            timing=self._statuses.timing(key),
         )
-
-    def _seconds_to_status(self, key: SetKey, status: StatusPlan) -> float | None:
-        """None: now. Counters that move wait a little for the next to move with them."""
-        if status.status is None or status.urgent:
-            return None
-        last = self._status_written.get(key)
-        if last is None:
-            return None
-        left = last + COUNTERS_SECONDS - self._clock.monotonic()
-        return left if left > 0 else None
-
-    async def _write_status(
-        self, family: Family, snapshot: LeaderWorkerSetSnapshot, status: StatusPlan
-    ) -> Failure | None:
-        if status.status is None:
-            return None
-        lws = snapshot.lws.metadata
-        patch = MergePatch(
-            kind=Kind.LEADER_WORKER_SET,
-            namespace=lws.namespace,
-            name=lws.name,
-            body={"status": dict(status.status)},
-            uid=lws.uid,
-            subresource="status",
-        )
-        failure = await self._performer.strand(family, (patch, *status.events))
-        self._status_written[SetKey(lws.namespace, lws.name)] = self._clock.monotonic()
-        return failure
 
     def _forget(self, key: SetKey) -> None:
-        self._status_written.pop(key, None)
+        self._statuses.forget(key)
         self._metrics.forget(key)
         self._observer.forget(key)
 

@@ -14,6 +14,7 @@ from lws.planner.conditions import Wish, merged
 from lws.planner.disaggregatedset import scaling
 from lws.planner.disaggregatedset.census import RoleTotals
 from lws.planner.disaggregatedset.snapshot import SetSnapshot, SliceReport, Waiting, reference
+from lws.planner.timing import JUST_BEGUN, Timing, paced
 
 AVAILABLE = "Available"
 PROGRESSING = "Progressing"
@@ -43,14 +44,14 @@ class SetStatusPlan:
 
     status: Mapping[str, Any] | None = None
     """Fields that differ, for a merge patch; None: nothing to write."""
-    urgent: bool = False
-    """False: only counters or words moved; such a write can be folded with the next."""
+    wait: float = 0.0
+    """Seconds until it is to be written; 0: now."""
     events: tuple[Emit, ...] = ()
     wake_after: float | None = None
     """When time alone changes what is told."""
 
 
-def plan_set_status(snapshot: SetSnapshot) -> SetStatusPlan:
+def plan_set_status(snapshot: SetSnapshot, *, timing: Timing = JUST_BEGUN) -> SetStatusPlan:
     """The whole status, compared with what stands."""
     ds = snapshot.ds
     status = DisaggregatedSetStatus(
@@ -66,10 +67,11 @@ def plan_set_status(snapshot: SetSnapshot) -> SetStatusPlan:
     wake_after = _next_telling(snapshot)
     if status == ds.status:
         return SetStatusPlan(wake_after=wake_after)
+    flips = _states(ds.status) != _states(status)
     before, after = msgspec.to_builtins(ds.status), msgspec.to_builtins(status)
     return SetStatusPlan(
         status={key: value for key, value in after.items() if before[key] != value},
-        urgent=_states(ds.status) != _states(status),
+        wait=0.0 if flips else paced(timing, to_come=_to_come(snapshot)),
         events=_events(ds.status.conditions, status.conditions, snapshot),
         wake_after=wake_after,
     )
@@ -107,6 +109,18 @@ def _is_complete(snapshot: SetSnapshot, role: Role) -> bool:
         return False
     wanted = desired_replicas(snapshot, role)
     return totals.replicas == totals.ready == totals.updated == wanted
+
+
+def _to_come(snapshot: SetSnapshot) -> int:
+    """How many groups of its roles are still to change before it is at rest."""
+    if _is_available(snapshot):
+        return 0
+    changing = 0
+    for role in snapshot.ds.spec.roles:
+        totals, wanted = _totals(snapshot, role), desired_replicas(snapshot, role)
+        missing = wanted - min(totals.ready, totals.updated)
+        changing += max(0, missing, abs(totals.replicas - wanted))
+    return max(1, changing)
 
 
 def desired_replicas(snapshot: SetSnapshot, role: Role) -> int:

@@ -15,11 +15,15 @@ from lws.planner.conditions import Wish, merged
 from lws.planner.leaderworkerset.progress import overdue
 from lws.planner.leaderworkerset.revisions import reference
 from lws.planner.leaderworkerset.snapshot import LeaderWorkerSetSnapshot
+from lws.planner.leaderworkerset.status_timing import (
+    AVAILABLE,
+    PROGRESSING,
+    UPDATE_IN_PROGRESS,
+    seconds_to_write,
+)
 from lws.planner.leaderworkerset.values import partition_of, replicas_of
+from lws.planner.timing import JUST_BEGUN, Timing
 
-AVAILABLE = "Available"
-PROGRESSING = "Progressing"
-UPDATE_IN_PROGRESS = "UpdateInProgress"
 PAUSED = "Paused"
 FAILED = "Failed"
 CONFLICT = "Conflict"
@@ -50,10 +54,12 @@ class StatusPlan:
 
     status: Mapping[str, Any] | None
     """Fields that differ, for a merge patch; None: nothing to write."""
-    urgent: bool
-    """False: only counters moved; such a write can be folded with the next."""
+    wait: float
+    """Seconds until it is to be written; 0: now."""
     events: tuple[Emit, ...]
+    """For when it is written."""
     wake_after: float | None
+    """When time alone changes what is told."""
 
 
 def plan_status(
@@ -62,6 +68,7 @@ def plan_status(
     wanted: RevisionKey,
     restarts: Sequence[GroupRestart],
     trouble: Trouble,
+    timing: Timing = JUST_BEGUN,
 ) -> StatusPlan:
     """The whole status, compared with what stands."""
     lws = snapshot.lws
@@ -82,19 +89,15 @@ def plan_status(
         group_restarts=tuple(restarts),
     )
     if status == lws.status:
-        return StatusPlan(status=None, urgent=False, events=(), wake_after=deadline.wake_after)
+        return StatusPlan(status=None, wait=0.0, events=(), wake_after=deadline.wake_after)
     before, after = msgspec.to_builtins(lws.status), msgspec.to_builtins(status)
     fields = {key: value for key, value in after.items() if before[key] != value}
-    urgent = bool(fields.keys() - _COUNTERS)
     return StatusPlan(
         status=fields,
-        urgent=urgent,
+        wait=seconds_to_write(lws, status, timing),
         events=_events(snapshot, conditions, ready),
         wake_after=deadline.wake_after,
     )
-
-
-_COUNTERS = {"readyReplicas", "updatedReplicas", "replicas"}
 
 
 def _wishes(

@@ -17,7 +17,9 @@ from lws.planner.disaggregatedset.snapshot import (
     SliceReport,
     Waiting,
 )
-from lws.planner.disaggregatedset.status import SetStatusPlan, plan_set_status
+from lws.planner.disaggregatedset.status import SetStatusPlan
+from lws.planner.disaggregatedset.status import plan_set_status as plan_status_at
+from lws.planner.timing import Timing
 from tests.unit.planner.disaggregatedset.worlds import START, Json, a_ds, a_role, decoded
 
 ROLES = [a_role("prefill", 2), a_role("decode", 1)]
@@ -37,6 +39,10 @@ def a_snapshot(ds: Json | None = None, **changes: Any) -> SetSnapshot:
         "now": START,
     }
     return SetSnapshot(**(fields | changes))
+
+
+def plan_set_status(snapshot: SetSnapshot, *, age: float = 0.0) -> SetStatusPlan:
+    return plan_status_at(snapshot, timing=Timing(age=age))
 
 
 def written(snapshot: SetSnapshot) -> tuple[SetSnapshot, SetStatusPlan]:
@@ -166,9 +172,9 @@ def test_what_the_server_refused_is_told() -> None:
 
 def test_words_can_wait_and_a_flip_cannot() -> None:
     after, first = written(waiting(START, now=START))
-    assert first.urgent
-    assert not plan_set_status(replace(after, now=START + 12)).urgent
-    assert plan_set_status(replace(after, totals=READY, reports={})).urgent
+    assert first.wait == 0
+    assert plan_set_status(replace(after, now=START + 12), age=0.25).wait == 0.75
+    assert plan_set_status(replace(after, totals=READY, reports={})).wait == 0
 
 
 # Conflicts

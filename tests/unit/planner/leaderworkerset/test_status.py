@@ -11,6 +11,7 @@ from lws.base.times import format_time
 from lws.planner.actions import EventType
 from lws.planner.leaderworkerset.snapshot import Foreign, LeaderWorkerSetSnapshot
 from lws.planner.leaderworkerset.status import StatusPlan, Trouble, plan_status
+from lws.planner.timing import Timing
 from tests.unit.planner.leaderworkerset.worlds import (
     KEY,
     NAME,
@@ -31,6 +32,7 @@ def planned(snapshot: LeaderWorkerSetSnapshot, **more: Any) -> StatusPlan:
         wanted=more.pop("wanted", KEY),
         restarts=more.pop("restarts", ()),
         trouble=more.pop("trouble", Trouble()),
+        timing=more.pop("timing", Timing()),
     )
 
 
@@ -205,7 +207,7 @@ def test_rows_of_restarts_are_written_at_once() -> None:
     status = msgspec.to_builtins(planned(at_rest()).status)
     row = GroupRestart(group=1, count=1, last_time="2026-01-01T00:00:00Z", reason="x")
     written = planned(at_rest(a_set(status=status)), restarts=[row])
-    assert written.urgent
+    assert written.wait == 0
     assert written.status is not None
     assert list(written.status) == ["groupRestarts"]
     assert list(written.status["groupRestarts"]) == [
@@ -213,13 +215,13 @@ def test_rows_of_restarts_are_written_at_once() -> None:
     ]
 
 
-def test_counters_alone_are_not_urgent() -> None:
+def test_counters_alone_are_told_once_a_second() -> None:
     groups = [facts(0), facts(1, ready=False), facts(2, ready=False)]
     status = msgspec.to_builtins(planned(at_rest(groups=groups)).status)
     more = [facts(0), facts(1), facts(2, ready=False)]
-    written = planned(at_rest(a_set(status=status), groups=more))
+    written = planned(at_rest(a_set(status=status), groups=more), timing=Timing(age=0.25))
     assert written.status == {"readyReplicas": 2}
-    assert not written.urgent
+    assert written.wait == 0.75
     assert written.events == ()
 
 
