@@ -197,6 +197,20 @@ def updating() -> tuple[SliceWorld, str]:
     return world, old
 
 
+def test_only_what_moves_replicas_of_an_update_is_a_step() -> None:
+    world = settled()
+    assert not world.plan().steps, "at rest"
+    world.change(two("b"))
+    assert world.plan().strands, "a start"
+    assert not world.plan().steps
+    world.run()
+    assert world.plan().steps
+    scaled = settled()
+    scaled.change([a_role("prefill", 7), a_role("decode", 7)])
+    assert scaled.plan().strands, "a user scales"
+    assert not scaled.plan().steps
+
+
 def test_a_step_goes_up_then_waits_then_goes_down() -> None:
     world, old = updating()
     world.run()
