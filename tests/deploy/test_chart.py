@@ -2,16 +2,25 @@
 
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 
 import lws
 from harness.tools import must
 from lws.api.crds import custom_resource_definitions
-from lws.manager.configuration import Configuration, read
+from lws.manager.configuration import (
+    ClientConnection,
+    Configuration,
+    GangSchedulingManagement,
+    LeaderElection,
+    Tls,
+    read,
+)
 from lws.manager.gang import configured_gang
 from lws.manager.settings import settings_of
 from tests.deploy.rendering import (
@@ -130,6 +139,48 @@ def test_the_schema_knows_each_value_and_each_property_has_a_default() -> None:
     values = yaml.safe_load((CHART / "values.yaml").read_text())
     assert set(schema["properties"]) - set(values) == {"global", "enabled"}
     assert set(values) - set(schema["properties"]) == set()
+
+
+def leaves(values: Any, path: str = "") -> set[str]:
+    """Paths of all values that are no mapping with something in it."""
+    if not isinstance(values, dict) or not values:
+        return {path}
+    return {leaf for key, one in values.items() for leaf in leaves(one, f"{path}.{key}")}
+
+
+def test_every_value_is_read_by_a_template_and_every_value_that_is_read_has_a_default() -> None:
+    values = leaves(yaml.safe_load((CHART / "values.yaml").read_text()))
+    files = [*(CHART / "templates").rglob("*.*")]
+    text = "".join(file.read_text() for file in files)
+    used = set(re.findall(r"[.]Values((?:[.]\w+)+)", text))
+    assert len(used) > 30
+    said_to_say_nothing = {leaf for leaf in values if leaf.startswith(".crdUpgrade.")}
+    unread = {leaf for leaf in values if not any(reads(one, leaf) for one in used)}
+    assert unread == said_to_say_nothing - {".crdUpgrade.enabled"}
+    unknown = {one for one in used if not any(reads(one, leaf) for leaf in values)}
+    # Fields within a value whose default is empty or another text.
+    assert unknown == {".leaderElection.resourceName"}
+
+
+def reads(used: str, leaf: str) -> bool:
+    """Whether a template that reads one path reads the other, or part of it."""
+    return leaf == used or leaf.startswith(used + ".")
+
+
+def test_sections_of_the_configuration_file_have_the_fields_that_the_manager_reads() -> None:
+    properties = json.loads((CHART / "values.schema.json").read_text())["properties"]
+
+    def wanted(section: type[msgspec.Struct]) -> set[str]:
+        return {field.encode_name for field in msgspec.structs.fields(section)}
+
+    def known(name: str) -> set[str]:
+        return set(properties[name]["properties"])
+
+    assert known("clientConnection") == wanted(ClientConnection)
+    assert known("tls") == wanted(Tls)
+    assert known("gangSchedulingManagement") == wanted(GangSchedulingManagement)
+    not_to_choose = {"resourceLock", "resourceNamespace"}
+    assert known("leaderElection") == wanted(LeaderElection) - not_to_choose
 
 
 MISSPELT = {
