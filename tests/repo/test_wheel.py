@@ -102,6 +102,8 @@ def test_it_is_the_wheels_code_that_runs(installed: Path, home: Path) -> None:
 def test_the_installed_program_tells_its_version(installed: Path, home: Path) -> None:
     assert run(installed / "lws", "--version", home=home).split()[-1] == lws.__version__
     assert run(installed / "kubectl-lws", "--version", home=home).split()[-1] == lws.__version__
+    completed = run(installed / "kubectl_complete-lws", "tre", home=home)
+    assert completed.startswith("tree\t")
     module = run(installed / "python", "-m", "lws", "--version", home=home)
     assert module.split()[-1] == lws.__version__
 

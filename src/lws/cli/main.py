@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 import lws
 
@@ -19,6 +20,7 @@ class Entry(NamedTuple):
 
 ENTRIES: Mapping[str, Entry] = {
     "run": Entry("run", "run", "Run the controllers and webhooks until a signal ends them."),
+    "completion": Entry("completion", "completion", "Print a script that completes what is typed."),
     "plan": Entry("plan", "plan", "Show the steps of an update before they happen."),
     "check": Entry("check", "check", "Look before you change something; nothing is written."),
     "up": Entry("up", "up", "Run an API server, a cluster and the operator, in memory."),
@@ -27,18 +29,24 @@ ENTRIES: Mapping[str, Entry] = {
     "simulate": Entry(
         "simulate", "simulate", "Roll out a manifest on a cluster in memory, in virtual time."
     ),
-    "get": Entry("everyday", "get", "List LeaderWorkerSets and DisaggregatedSets."),
-    "tree": Entry("everyday", "tree", "Show a set group by group, and why pods are not ready."),
-    "status": Entry("everyday", "status", "Say whether a set is available, by the exit code too."),
-    "logs": Entry("everyday", "logs", "Show the logs of a set's pods side by side."),
-    "history": Entry(
-        "everyday", "history", "Show the recorded revisions, and what changed between them."
+    "get": Entry("everyday.looking", "get", "List LeaderWorkerSets and DisaggregatedSets."),
+    "tree": Entry(
+        "everyday.looking", "tree", "Show a set group by group, and why pods are not ready."
     ),
-    "diff": Entry("everyday", "diff", "Say what an apply would change: groups, and which fields."),
-    "undo": Entry("everyday", "undo", "Put a recorded template back into the spec."),
-    "pause": Entry("everyday", "pause", "Let a running update take no further group."),
-    "resume": Entry("everyday", "resume", "Let a paused update go on."),
-    "restart": Entry("everyday", "restart", "Make groups anew, with their leader pods."),
+    "status": Entry(
+        "everyday.looking", "status", "Say whether a set is available, by the exit code too."
+    ),
+    "logs": Entry("everyday.logs", "logs", "Show the logs of a set's pods side by side."),
+    "history": Entry(
+        "everyday.looking", "history", "Show the recorded revisions, and what changed between them."
+    ),
+    "diff": Entry(
+        "everyday.diff", "diff", "Say what an apply would change: groups, and which fields."
+    ),
+    "undo": Entry("everyday.changing", "undo", "Put a recorded template back into the spec."),
+    "pause": Entry("everyday.changing", "pause", "Let a running update take no further group."),
+    "resume": Entry("everyday.changing", "resume", "Let a paused update go on."),
+    "restart": Entry("everyday.changing", "restart", "Make groups anew, with their leader pods."),
 }
 
 
@@ -57,6 +65,15 @@ class Commands(click.Group):
         """One of them, loaded."""
         entry = ENTRIES.get(cmd_name)
         return None if entry is None else load(entry)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands with their words, without loading any."""
+        found = [
+            CompletionItem(name, help=ENTRIES[name].words)
+            for name in self.list_commands(ctx)
+            if name.startswith(incomplete)
+        ]
+        return found or click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list, without loading any."""

@@ -7,6 +7,7 @@ import click
 
 from lws.api import names
 from lws.base.errors import InvalidInput
+from lws.cli.everyday import live
 from lws.cli.everyday.cluster import Cluster, lws_of, name_of, revisions_of, with_cluster
 from lws.cli.everyday.family import Document, labels_of
 from lws.cli.everyday.history import Undo
@@ -23,8 +24,13 @@ MANIFEST_NOTE = "note: change your manifest too, or the next apply undoes this"
 
 
 @click.command()
-@click.argument("name")
-@click.option("--to", metavar="KEY", help="Key of a revision, or how it begins; else the last.")
+@click.argument("name", shell_complete=live.lws)
+@click.option(
+    "--to",
+    metavar="KEY",
+    shell_complete=live.revisions,
+    help="Key of a revision, or how it begins; else the last.",
+)
 @click.option("--dry-run", is_flag=True, help="Tell what would change, and change nothing.")
 @with_cluster
 def undo(*, cluster: Cluster, name: str, to: str | None, dry_run: bool) -> None:
@@ -83,7 +89,7 @@ def _identity(lws: Document) -> tuple[str, int]:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=live.lws)
 @with_cluster
 def pause(*, cluster: Cluster, name: str) -> None:
     """Let a running update take no further group; scaling and restarts go on."""
@@ -91,7 +97,7 @@ def pause(*, cluster: Cluster, name: str) -> None:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=live.lws)
 @with_cluster
 def resume(*, cluster: Cluster, name: str) -> None:
     """Let a paused update go on."""
@@ -125,9 +131,13 @@ def _set_paused(cluster: Cluster, name: str, *, paused: bool) -> None:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=live.lws)
 @click.option(
-    "--group", type=click.IntRange(min=0), metavar="N", help="Only this group; else all at once."
+    "--group",
+    type=click.IntRange(min=0),
+    metavar="N",
+    shell_complete=live.groups,
+    help="Only this group; else all at once.",
 )
 @with_cluster
 def restart(*, cluster: Cluster, name: str, group: int | None) -> None:

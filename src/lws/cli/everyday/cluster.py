@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import click
+from click.shell_completion import CompletionItem
 
 from lws.api import names
 from lws.base.errors import InvalidInput, LwsError
@@ -41,8 +42,8 @@ class Cluster:
     kubeconfig: str | None
     context: str | None
 
-    def ask(self, ask: Ask[T]) -> T:
-        """Connect, ask, hang up."""
+    def ask(self, ask: Ask[T], *, seconds: float | None = None) -> T:
+        """Connect, ask, hang up; TimeoutError after so many seconds."""
         from lws.client.kubeconfig import load_config  # these load the HTTP client
         from lws.client.kubernetes import KubernetesClient
         from lws.client.transport import HttpTransport
@@ -54,7 +55,10 @@ class Cluster:
         namespace = self.namespace or connection.namespace
 
         async def run() -> T:
-            async with HttpTransport(connection, clock=RealClock()) as transport:
+            async with (
+                asyncio.timeout(seconds),
+                HttpTransport(connection, clock=RealClock()) as transport,
+            ):
                 return await ask(KubernetesClient(transport), namespace)
 
         return asyncio.run(run())
@@ -72,8 +76,19 @@ def with_cluster(command: Command | None = None, *, trouble: int = 1) -> Any:
     the exit code `trouble` where the command line is not to blame."""
 
     def decorate(command: Command) -> Command:
-        @click.option("--namespace", "-n", metavar="NAME", help="Else the context's namespace.")
-        @click.option("--kubeconfig", metavar="FILE", help="Else $KUBECONFIG or ~/.kube/config.")
+        @click.option(
+            "--namespace",
+            "-n",
+            metavar="NAME",
+            shell_complete=_complete_namespaces,
+            help="Else the context's namespace.",
+        )
+        @click.option(
+            "--kubeconfig",
+            type=click.Path(),
+            metavar="FILE",
+            help="Else $KUBECONFIG or ~/.kube/config.",
+        )
         @click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
         @functools.wraps(command)
         def wrapped(
@@ -87,6 +102,14 @@ def with_cluster(command: Command | None = None, *, trouble: int = 1) -> Any:
         return wrapped
 
     return decorate if command is None else decorate(command)
+
+
+def _complete_namespaces(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    from lws.cli.everyday.live import namespaces  # asks through this module
+
+    return namespaces(context, parameter, incomplete)
 
 
 def _told(error: LwsError | KeyboardInterrupt, trouble: int) -> int:

@@ -8,7 +8,7 @@ import click
 
 from lws.api import names
 from lws.base.clock import Clock
-from lws.cli.everyday import tables
+from lws.cli.everyday import live, tables
 from lws.cli.everyday.cluster import (
     Cluster,
     Named,
@@ -23,7 +23,6 @@ from lws.cli.everyday.cluster import (
     with_cluster,
 )
 from lws.cli.everyday.family import Document
-from lws.cli.everyday.history import history_of
 from lws.cli.everyday.roles import Found, status_of_roles
 from lws.cli.everyday.status import Status, status_of
 from lws.client.errors import Retryable
@@ -44,7 +43,7 @@ _output = click.option(
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=live.sets)
 @click.option("--all-namespaces", "-A", is_flag=True, help="Of every namespace.")
 @_output
 @with_cluster
@@ -88,7 +87,7 @@ def _tables(sets: list[Document], *, wide: bool, namespaces: bool) -> Iterator[l
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=live.sets)
 @_output
 @with_cluster
 def tree(*, cluster: Cluster, name: str, output: str) -> None:
@@ -118,7 +117,7 @@ async def _look(client: "KubernetesClient", namespace: str, wanted: Named) -> Fo
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=live.sets)
 @click.option("--watch", "-w", is_flag=True, help="Tell what changes until it is available.")
 @click.option(
     "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Of --watch; else for ever."
@@ -189,7 +188,7 @@ def _show_status(found: Found, output: str) -> None:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=live.lws)
 @_output
 @with_cluster
 def history(*, cluster: Cluster, name: str, output: str) -> None:
@@ -197,6 +196,8 @@ def history(*, cluster: Cluster, name: str, output: str) -> None:
 
     wanted: what the spec says; active: groups may still run it; retired: kept to go back to.
     """
+    from lws.cli.everyday.history import history_of  # loads the planner
+
     wanted = name_of(name)
 
     async def ask(client: "KubernetesClient", namespace: str) -> tuple[Document, list[Document]]:

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import yaml
@@ -13,9 +13,11 @@ from lws.base.times import parse_time
 from lws.cli.columns import aligned
 from lws.cli.everyday.family import Document, wanted_groups
 from lws.cli.everyday.groups import GroupLine
-from lws.cli.everyday.history import RevisionLine
 from lws.cli.everyday.roles import RolesStatus, slices_of, state_of_roles, totals_of
 from lws.cli.everyday.status import Status, state_of_set
+
+if TYPE_CHECKING:
+    from lws.cli.everyday.history import RevisionLine  # loads the planner
 
 OUTPUTS = ("table", "wide", "json", "yaml")
 FEW = 5
@@ -158,7 +160,7 @@ def _group_row(group: GroupLine, *, is_last: bool, colour: bool, columns: int) -
     return row + [""] * (columns - len(row))
 
 
-def history_lines(history: Sequence[RevisionLine], *, now: float, wide: bool) -> list[str]:
+def history_lines(history: Sequence["RevisionLine"], *, now: float, wide: bool) -> list[str]:
     """Newest first, each with what it changed; at most a few fields unless `wide`."""
     if not history:
         return ["no revision is recorded yet"]

@@ -8,7 +8,7 @@ import click
 
 from lws.api import names
 from lws.base.errors import InvalidInput
-from lws.cli.everyday import tables
+from lws.cli.everyday import live, tables
 from lws.cli.everyday.cluster import (
     Cluster,
     Named,
@@ -33,10 +33,22 @@ EXIT_TROUBLE = 3
 
 
 @click.command()
-@click.argument("name", required=False)
-@click.option("--filename", "-f", metavar="FILE", help="Manifest to be applied; - is in.")
-@click.option("--from-revision", metavar="KEY", help="A recorded revision, or how its key begins.")
-@click.option("--to-revision", metavar="KEY", help="Likewise; else the one that the spec wants.")
+@click.argument("name", required=False, shell_complete=live.sets)
+@click.option(
+    "--filename", "-f", type=click.Path(), metavar="FILE", help="Manifest to be applied; - is in."
+)
+@click.option(
+    "--from-revision",
+    metavar="KEY",
+    shell_complete=live.revisions,
+    help="A recorded revision, or how its key begins.",
+)
+@click.option(
+    "--to-revision",
+    metavar="KEY",
+    shell_complete=live.revisions,
+    help="Likewise; else the one that the spec wants.",
+)
 @click.option(
     "--output",
     "-o",

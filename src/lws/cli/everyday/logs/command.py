@@ -10,6 +10,7 @@ import click
 
 from lws.api import names
 from lws.base.errors import InvalidInput
+from lws.cli.everyday import live
 from lws.cli.everyday.cluster import Cluster, Named, find_set, named, set_of, with_cluster
 from lws.cli.everyday.family import Document, labels_of, wanted_groups
 from lws.cli.everyday.logs.following import Following
@@ -99,10 +100,29 @@ def _tell(label: str, words: str) -> None:
 
 
 @click.command()
-@click.argument("name")
-@click.option("--group", "-g", type=click.IntRange(min=0), multiple=True, help="Only this group.")
-@click.option("--role", metavar="NAME", help="Only this role of a DisaggregatedSet.")
-@click.option("--container", "-c", metavar="NAME", help="Else the pod's default one, or its first.")
+@click.argument("name", shell_complete=live.sets)
+@click.option(
+    "--group",
+    "-g",
+    type=click.IntRange(min=0),
+    multiple=True,
+    metavar="N",
+    shell_complete=live.groups,
+    help="Only this group; may be given again.",
+)
+@click.option(
+    "--role",
+    metavar="NAME",
+    shell_complete=live.roles,
+    help="Only this role of a DisaggregatedSet.",
+)
+@click.option(
+    "--container",
+    "-c",
+    metavar="NAME",
+    shell_complete=live.containers,
+    help="Else the pod's default one, or its first.",
+)
 @click.option("--follow", "-f", is_flag=True, help="Go on until Ctrl-C, restarts and all.")
 @click.option("--previous", "-p", is_flag=True, help="Of the run before the last restart.")
 @click.option("--tail", type=click.IntRange(min=0), metavar="N", help="Last lines of each pod.")
