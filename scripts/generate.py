@@ -16,6 +16,7 @@ from generate.crds import write_crds, write_crds_file
 from generate.deploy import write_deploy
 from generate.golden import write_keys, write_quantities, write_table
 from generate.protobuf import write_protobuf
+from generate.reference import write_commands, write_reference
 from generate.sandbox import write_definitions, write_wire
 from generate.webhooks import write_webhooks
 
@@ -41,6 +42,8 @@ def write_all(root: Path, *, with_go: bool) -> None:
         fields = root / "src" / "lws" / "sandbox" / "server" / "protobuf" / "fields.json"
         write_protobuf(WIRETYPES, sandbox / "definitions.json", fields)
     write_crds(root / "deploy" / "crds")
+    write_reference(root / "docs" / "reference")
+    write_commands(root / "docs" / "cli.md")
     write_crds_file(data / "crds.json")
     write_webhooks(root / "deploy" / "kustomize" / "base" / "webhooks.yaml")
     write_deploy(ROOT / "deploy", root / "deploy")

@@ -40,6 +40,12 @@ def test_each_crd_has_its_file_and_no_file_is_left_over() -> None:
     assert files == {file_name(crd): crd for crd in custom_resource_definitions()}
 
 
+def test_each_kind_has_its_page_of_reference_and_no_page_is_left_over() -> None:
+    kinds = {f"{crd['spec']['names']['singular']}.md" for crd in custom_resource_definitions()}
+    pages = {path.name for path in (ROOT / "docs" / "reference").iterdir()}
+    assert pages == kinds | {"configuration.md"}
+
+
 def test_each_crd_is_small_enough_for_client_side_apply() -> None:
     for crd in custom_resource_definitions():
         assert len(json.dumps(crd, separators=(",", ":"))) < ANNOTATIONS_MAX_BYTES * 3 // 4

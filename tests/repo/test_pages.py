@@ -17,11 +17,11 @@ OPERATIONS = Path("docs/operations.md")
 
 
 def links() -> list[tuple[Path, str]]:
-    """Every link of a page to something of this repository."""
+    """Every link of a page to something of this repository; what stands in code is none."""
     return [
         (page, target)
         for page in pages()
-        for target in re.findall(r"\]\(([^)\s]+)\)", text_of(page) or "")
+        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]+`", "", text_of(page) or ""))
         if not re.match(r"[a-z]+:", target)
     ]
 
