@@ -137,7 +137,7 @@ def test_helm_has_nothing_to_say_against_the_chart() -> None:
 def test_the_schema_knows_each_value_and_each_property_has_a_default() -> None:
     schema = json.loads((CHART / "values.schema.json").read_text())
     values = yaml.safe_load((CHART / "values.yaml").read_text())
-    assert set(schema["properties"]) - set(values) == {"global", "enabled"}
+    assert set(schema["properties"]) - set(values) == {"global", "enabled", "install"}
     assert set(values) - set(schema["properties"]) == set()
 
 
@@ -390,6 +390,16 @@ def test_without_disaggregatedsets_their_webhook_and_roles_are_not_made() -> Non
 )
 def test_what_is_turned_off_is_not_made(knob: str, gone: tuple[str, str]) -> None:
     assert template().keys() - template("--set", knob).keys() == {gone}
+
+
+def test_the_platform_may_choose_the_user() -> None:
+    chosen = "podSecurityContext.runAsUser=null,podSecurityContext.runAsGroup=null"
+    context = pod(template("--set", chosen))["securityContext"]
+    assert context == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+
+
+def test_a_chart_above_this_one_may_say_whether_it_is_wanted_and_pass_globals() -> None:
+    assert template("--set", "enabled=true,install=true,global.domain=x") == template()
 
 
 def test_pods_can_be_spread_otherwise() -> None:
