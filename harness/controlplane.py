@@ -123,14 +123,14 @@ class ControlPlane:
         self.stop()
 
     def _start_api(self) -> None:
-        etcd_port, peer_port, self.port = (self._take_port() for _ in range(3))
+        self.etcd_port, peer_port, self.port = (self._take_port() for _ in range(3))
         self.authority = trustme.CA()
         self.server_files = write_server_files(self.home / "apiserver", self.authority)
         self.audit = audit.AuditLog(self.home / "audit.log")
         self.kube = self.client(ADMIN)
         self._kubeconfigs = {user: self._write_kubeconfig(user) for user in _USERS}
-        self._add("etcd", _etcd_command(self._binaries, self.home, etcd_port, peer_port))
-        self._add("kube-apiserver", self._apiserver_command(etcd_port))
+        self._add("etcd", _etcd_command(self._binaries, self.home, self.etcd_port, peer_port))
+        self._add("kube-apiserver", self._apiserver_command(self.etcd_port))
         self._process("etcd").start()
         self.start_apiserver()
 

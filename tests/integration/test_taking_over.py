@@ -1,0 +1,155 @@
+"""A change-over on a real control plane: golden worlds restored into etcd, checked, taken over."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from harness import restoring
+from harness.controlplane import RESTRICTED, ControlPlane
+from harness.operator import Operator
+from harness.waiting import NotYetError, eventually
+from tests.golden.worlds import NAMESPACE, STORED, load
+
+pytestmark = [pytest.mark.real, pytest.mark.timeout(240)]
+
+WORLDS = (
+    "lws-plain",
+    "lws-unique-per-replica",
+    "lws-exclusive",
+    "lws-canary-held",
+    "lws-mid-update-surge",
+    "ds-at-rest",
+)
+WATCHED = ("pods", "statefulsets", "services", "controllerrevisions", "leaderworkersets")
+READER = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRole",
+    "metadata": {"name": "lws-check"},
+    "rules": [
+        {
+            "apiGroups": [
+                "",
+                "apps",
+                "apiextensions.k8s.io",
+                "admissionregistration.k8s.io",
+                "coordination.k8s.io",
+                "leaderworkerset.x-k8s.io",
+                "disaggregatedset.x-k8s.io",
+            ],
+            "resources": [
+                "pods",
+                "services",
+                "nodes",
+                "statefulsets",
+                "controllerrevisions",
+                "customresourcedefinitions",
+                "mutatingwebhookconfigurations",
+                "validatingwebhookconfigurations",
+                "leases",
+                "leaderworkersets",
+                "disaggregatedsets",
+                "disaggregatedsetrolescalers",
+            ],
+            "verbs": ["get", "list"],
+        }
+    ],
+}
+"""What docs/migrate.md says is enough."""
+
+
+@pytest.fixture(scope="module")
+def restored(spare_control_plane: ControlPlane) -> Iterator[ControlPlane]:
+    """A cluster that the public controller has just left."""
+    plane = spare_control_plane
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+    plane.kube.create(space)
+    with plane.without("kube-controller-manager"):
+        for world in WORLDS:
+            for plural, documents in load(world).items():
+                kind = STORED[plural]
+                for one in documents:
+                    whole = {"apiVersion": kind.api_version, "kind": kind.kind, **one}
+                    restoring.restore(plane.etcd_port, plural, whole)
+    yield plane
+    plane.kube.delete("namespaces", NAMESPACE)
+    plane.kube.delete_all("pods", NAMESPACE, grace=0)
+
+
+def everything(plane: ControlPlane) -> dict[tuple[str, str], str]:
+    return {
+        (resource, one["metadata"]["name"]): one["metadata"]["resourceVersion"]
+        for resource in WATCHED
+        for one in plane.kube.items(resource, NAMESPACE)
+    }
+
+
+def check(plane: ControlPlane, *arguments: str) -> tuple[int, Any]:
+    command = [sys.executable, "-m", "lws", "check", "cluster", "-o", "json", *arguments]
+    kubeconfig = ["--kubeconfig", str(plane.restricted_kubeconfig)]
+    done = subprocess.run(
+        [*command, *kubeconfig], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stderr == ""
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_the_check_only_reads_and_finds_nothing_to_do(restored: ControlPlane) -> None:
+    user = {"kind": "User", "name": RESTRICTED, "apiGroup": "rbac.authorization.k8s.io"}
+    binding = {
+        "apiVersion": READER["apiVersion"],
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "lws-check"},
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "ClusterRole",
+            "name": "lws-check",
+        },
+        "subjects": [user],
+    }
+    for item in (READER, binding):
+        restored.kube.apply(item)
+    with restored.counting(RESTRICTED) as count:
+        code, report = check(restored, "-n", NAMESPACE)
+    assert report["findings"] == []
+    assert code == 0
+    assert report["found"]["counts"]["LeaderWorkerSet"] == 7
+    assert {request.verb for request in count.requests} == {"get", "list"}
+    assert {request.code for request in count.requests} <= {200, 404}
+
+
+def test_what_rests_is_not_touched_and_what_was_under_way_goes_on(
+    restored: ControlPlane,
+) -> None:
+    kube = restored.kube
+    before = everything(restored)
+    uids = {one["metadata"]["uid"] for one in kube.items("pods", NAMESPACE)}
+    with restored.counting() as count, Operator(restored) as operator:
+        with pytest.raises(NotYetError):
+            eventually(lambda: everything(restored) != before, timeout=6, every=0.5)
+        assert count.writes == []
+        assert {one["metadata"]["uid"] for one in kube.items("pods", NAMESPACE)} == uids
+        template = kube.get("statefulsets", "surging", NAMESPACE)["spec"]["template"]
+        for node in restored.nodes:
+            kube.patch("nodes", node, {"metadata": {"labels": {"nowhere": "x"}}})
+        eventually(lambda: _is_rolled(restored), timeout=90, what="the update has ended")
+        leader = kube.get("statefulsets", "surging", NAMESPACE)
+        assert leader["spec"]["template"] == template
+        others = {
+            one["metadata"]["uid"]
+            for one in kube.items("pods", NAMESPACE)
+            if not one["metadata"]["name"].startswith("surging-")
+        }
+        assert others < uids
+        assert operator.running
+
+
+def _is_rolled(plane: ControlPlane) -> bool:
+    lws = plane.kube.get("leaderworkersets", "surging", NAMESPACE)
+    status = lws["status"]
+    counts = [status.get(f"{name}eplicas") for name in ("r", "readyR", "updatedR")]
+    leaders = plane.kube.get("statefulsets", "surging", NAMESPACE)
+    return counts == [4, 4, 4] and leaders["spec"]["replicas"] == 4
