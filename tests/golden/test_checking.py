@@ -1,5 +1,7 @@
 """`lws check cluster` on golden worlds: it only reads, and says what the controllers would do."""
 
+import copy
+import json
 from collections.abc import Mapping
 
 import pytest
@@ -128,6 +130,41 @@ async def checked_again(life: Life, asked: Asked) -> tuple[Report, list[Request]
     transport = ReadOnly(life.handler)
     transport.asked = []
     return await check_cluster(KubernetesClient(transport), life.clock, asked), transport.asked
+
+
+class Denied(ReadOnly):
+    """As one who may not look at pods."""
+
+    async def send(self, request: Request) -> Response:
+        if request.resource == "pods":
+            body = {"kind": "Status", "reason": "Forbidden", "message": "pods is forbidden"}
+            return Response(403, {}, json.dumps(body).encode())
+        return await super().send(request)
+
+
+async def test_what_may_not_be_read_is_told_once() -> None:
+    async with living(load("ds-slices")) as life:
+        transport = Denied(life.handler)
+        transport.asked = []
+        report = await check_cluster(KubernetesClient(transport), life.clock, Asked())
+        (denied,) = [one for one in report.findings if one.topic is Topic.RIGHT]
+        assert denied.severity is Severity.ERROR
+        assert denied.about.kind == "Pod"
+        assert "pods is forbidden" in denied.message
+        assert "get and list pods" in denied.hint
+
+
+async def test_a_set_that_cannot_be_read_is_told_and_the_others_are_looked_at() -> None:
+    world = load("lws-plain")
+    (lws,) = world["leaderworkersets"]
+    odd = copy.deepcopy(lws)
+    odd["metadata"] |= {"name": "odd", "uid": "0dd"}
+    odd["spec"]["leaderWorkerTemplate"]["size"] = "three"
+    async with living({**world, "leaderworkersets": [lws, odd]}) as life:
+        report, _ = await checked(life)
+        told = [one for one in report.findings if one.about.name == "odd"]
+        assert any("cannot be read" in one.message and "size" in one.message for one in told)
+        assert all(one.about.name == "odd" for one in report.findings)
 
 
 async def test_something_foreign_in_a_place_of_ours_is_told() -> None:

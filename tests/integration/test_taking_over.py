@@ -4,12 +4,15 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from harness import restoring
 from harness.controlplane import RESTRICTED, ControlPlane
+from harness.kube import Json
 from harness.operator import Operator
 from harness.waiting import NotYetError, eventually
 from tests.golden.worlds import NAMESPACE, STORED, load
@@ -25,40 +28,14 @@ WORLDS = (
     "ds-at-rest",
 )
 WATCHED = ("pods", "statefulsets", "services", "controllerrevisions", "leaderworkersets")
-READER = {
-    "apiVersion": "rbac.authorization.k8s.io/v1",
-    "kind": "ClusterRole",
-    "metadata": {"name": "lws-check"},
-    "rules": [
-        {
-            "apiGroups": [
-                "",
-                "apps",
-                "apiextensions.k8s.io",
-                "admissionregistration.k8s.io",
-                "coordination.k8s.io",
-                "leaderworkerset.x-k8s.io",
-                "disaggregatedset.x-k8s.io",
-            ],
-            "resources": [
-                "pods",
-                "services",
-                "nodes",
-                "statefulsets",
-                "controllerrevisions",
-                "customresourcedefinitions",
-                "mutatingwebhookconfigurations",
-                "validatingwebhookconfigurations",
-                "leases",
-                "leaderworkersets",
-                "disaggregatedsets",
-                "disaggregatedsetrolescalers",
-            ],
-            "verbs": ["get", "list"],
-        }
-    ],
-}
-"""What docs/migrate.md says is enough."""
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "migrate.md"
+
+
+def reader() -> Json:
+    """The role that the page says is enough."""
+    block = PAGE.read_text(encoding="utf-8").partition("```yaml\n")[2].partition("```")[0]
+    role: Json = yaml.safe_load(block)
+    return role
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +77,7 @@ def check(plane: ControlPlane, *arguments: str) -> tuple[int, Any]:
 def test_the_check_only_reads_and_finds_nothing_to_do(restored: ControlPlane) -> None:
     user = {"kind": "User", "name": RESTRICTED, "apiGroup": "rbac.authorization.k8s.io"}
     binding = {
-        "apiVersion": READER["apiVersion"],
+        "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRoleBinding",
         "metadata": {"name": "lws-check"},
         "roleRef": {
@@ -110,7 +87,7 @@ def test_the_check_only_reads_and_finds_nothing_to_do(restored: ControlPlane) ->
         },
         "subjects": [user],
     }
-    for item in (READER, binding):
+    for item in (reader(), binding):
         restored.kube.apply(item)
     with restored.counting(RESTRICTED) as count:
         code, report = check(restored, "-n", NAMESPACE)

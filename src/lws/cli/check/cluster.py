@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lws.api.crds import custom_resource_definitions
 from lws.base.clock import Clock
-from lws.cli.check import hooks, leases
+from lws.cli.check import deployments, hooks, leases
 from lws.cli.check.definitions import Unknown, judge_definition, unknown_fields
 from lws.cli.check.findings import (
     Finding,
@@ -61,6 +61,7 @@ class _Check:
         )
         self._inventory.server = str(version.get("gitVersion", ""))
         unknown = await self._definitions()
+        await self._deployment()
         await self._lease()
         await self._webhooks()
         survey = Survey(
@@ -95,6 +96,16 @@ class _Check:
                 self._inventory.definitions[name] = ", ".join(served)
                 unknown.append(unknown_fields(ours, live))
         return unknown
+
+    async def _deployment(self) -> None:
+        namespace = self._asked.operator_namespace
+        try:
+            live = await find(self._client, resources.DEPLOYMENTS, deployments.NAME, namespace)
+        except Forbidden as error:
+            self._findings.append(denied(resources.DEPLOYMENTS, error))
+            return
+        if live is not None:
+            self._findings += deployments.judge_deployment(live)
 
     async def _lease(self) -> None:
         """In whatever namespace; in the operator's own, if only that may be read."""

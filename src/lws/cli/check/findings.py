@@ -28,6 +28,7 @@ class Topic(StrEnum):
     ADMISSION = "admission"
     MANAGER = "field manager"
     GANG = "gang scheduling"
+    INSTALLATION = "installation"
 
 
 @dataclass(frozen=True, slots=True)
