@@ -16,6 +16,8 @@ from harness.tools import must, run_tool
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 CHART = DEPLOY / "chart"
 NAMESPACE = "lws-system"
+KUBERNETES = "1.36"
+"""Without a cluster, helm assumes whatever it was built with."""
 CRD = "CustomResourceDefinition"
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -86,7 +88,8 @@ def helm_template(
 ) -> subprocess.CompletedProcess[str]:
     """`helm template` of the light chart, or of another."""
     where = chart or light_chart()
-    return run_tool("helm", "template", release, where, "--namespace", NAMESPACE, *words)
+    fixed = ("--namespace", NAMESPACE, "--kube-version", KUBERNETES)
+    return run_tool("helm", "template", release, where, *fixed, *words)
 
 
 def template(*words: str | Path, release: str = "lws") -> Items:

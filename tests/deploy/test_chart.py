@@ -27,6 +27,7 @@ from tests.deploy.rendering import (
     CHART,
     CRD,
     DEPLOY,
+    KUBERNETES,
     NAMESPACE,
     PUBLIC,
     Item,
@@ -125,10 +126,17 @@ def test_chart_base_and_package_have_one_version() -> None:
     assert container(template())["image"] == f"lws:{lws.__version__}"
 
 
+def test_a_cluster_that_is_too_old_is_told_so() -> None:
+    done = helm_template("--kube-version", "1.26")
+    assert "chart requires kubeVersion: >=1.27.0-0" in done.stderr
+
+
 def test_helm_has_nothing_to_say_against_the_chart() -> None:
     from harness.tools import run_tool
 
-    assert "1 chart(s) linted, 0 chart(s) failed" in must(run_tool("helm", "lint", CHART))
+    assert "1 chart(s) linted, 0 chart(s) failed" in must(
+        run_tool("helm", "lint", CHART, "--kube-version", KUBERNETES)
+    )
 
 
 # Values
