@@ -5,6 +5,7 @@ import msgspec
 from lws.api import names
 from lws.api.intorpercent import IntOrPercent
 from lws.api.meta import ObjectMeta, Struct
+from lws.base.ids import RevisionKey
 
 
 class RollingUpdate(Struct, frozen=True, kw_only=True):
@@ -21,10 +22,23 @@ class UpdateStrategy(Struct, frozen=True, kw_only=True):
     rolling_update: RollingUpdate | None = None
 
 
+class TemplateMeta(Struct, frozen=True, kw_only=True):
+    """`template.metadata`."""
+
+    labels: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class Template(Struct, frozen=True, kw_only=True):
+    """`template`, without what it makes pods from."""
+
+    metadata: TemplateMeta = TemplateMeta()
+
+
 class StatefulSetSpec(Struct, frozen=True, kw_only=True):
-    """`spec` of a StatefulSet, without its template."""
+    """`spec` of a StatefulSet."""
 
     replicas: int = 1
+    template: Template = Template()
     service_name: str = ""
     update_strategy: UpdateStrategy = UpdateStrategy()
 
@@ -51,6 +65,13 @@ class StatefulSet(Struct, frozen=True, kw_only=True):
     spec: StatefulSetSpec = StatefulSetSpec()
     status: StatefulSetStatus = StatefulSetStatus()
     document: bytes | None = None
+
+    @property
+    def revision_key(self) -> RevisionKey:
+        """Of the template that its controller makes pods from; the label on the StatefulSet itself
+        says the same, but anybody may have edited that, and no pod would follow."""
+        own = self.spec.template.metadata.labels.get(names.REVISION_KEY)
+        return RevisionKey(own or self.metadata.labels.get(names.REVISION_KEY, ""))
 
 
 class ControllerRevision(Struct, frozen=True, kw_only=True):

@@ -10,10 +10,11 @@ from urllib.parse import urlsplit
 import structlog
 
 import lws
+from lws.base.clock import Clock
 from lws.client.connection import ConnectionConfig
 from lws.client.kubeconfig import load_config
 from lws.client.kubernetes import KubernetesClient
-from lws.client.transport import HttpTransport, TransportOptions
+from lws.client.transport import HttpTransport, Transport, TransportOptions
 from lws.executor.caches import make_caches
 from lws.executor.disaggregatedset.caches import make_disaggregated_caches
 from lws.manager.authorization import MetricsAuthorizer
@@ -31,7 +32,7 @@ from lws.runtime.election import LeaderElector
 from lws.runtime.events import EventRecorder
 from lws.runtime.logs import configure_logs
 from lws.runtime.metrics import Metrics
-from lws.runtime.process import Process, freeze_heap, run
+from lws.runtime.process import SIGNALS, Process, freeze_heap, run
 from lws.runtime.servers import Checks, Server, serve_health, serve_https, serve_metrics
 from lws.runtime.watchdog import LoopWatchdog
 from lws.webhooks.dispatch import handle
@@ -65,7 +66,17 @@ def run_manager(settings: Settings, *, environ: Mapping[str, str]) -> int:
 class Manager:
     """Everything that one process holds."""
 
-    def __init__(self, settings: Settings, connection: ConnectionConfig, clock: RealClock) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        connection: ConnectionConfig,
+        clock: Clock,
+        *,
+        identity: str = "",
+        is_alone: bool = True,
+    ) -> None:
+        """A simulation runs many in one process: each has an identity of its own, and none has the
+        process's signals, heap and thread to itself (`is_alone`)."""
         self._settings = settings
         self._configuration = settings.configuration
         self._connection = connection
@@ -74,7 +85,8 @@ class Manager:
         self._gang = configured_gang(
             self._configuration.gang_scheduling_management.scheduler_provider
         )
-        self._identity = f"{platform.node()}_{unique_id(clock)}"
+        self._identity = identity or f"{platform.node()}_{unique_id(clock)}"
+        self._is_alone = is_alone
         self._liveness, self._readiness = Checks(), Checks()
 
     async def run(self) -> int:
@@ -88,10 +100,14 @@ class Manager:
         async with HttpTransport(
             connection, clock=self._clock, options=options, observers=(observer,)
         ) as transport:
-            return await self._run(KubernetesClient(transport), Fence(transport))
+            return await self.run_on(transport)
+
+    async def run_on(self, transport: Transport) -> int:
+        """The same, over a transport that is there."""
+        return await self._run(KubernetesClient(transport), Fence(transport))
 
     async def _run(self, client: KubernetesClient, fence: Fence) -> int:
-        process = Process(clock=self._clock)
+        process = Process(clock=self._clock, signals=SIGNALS if self._is_alone else ())
         watchdog = LoopWatchdog(clock=self._clock)
         self._liveness.add("tasks", process.check)
         self._liveness.add("event loop", watchdog.check)
@@ -118,7 +134,8 @@ class Manager:
             process.on_stop("lease", election.release)
             process.spawn("leader election", election.run())
         starting = asyncio.create_task(self._start(process, controllers, election))
-        watchdog.start(asyncio.get_running_loop())
+        if self._is_alone:
+            watchdog.start(asyncio.get_running_loop())
         log.info("starting", version=lws.__version__, server=self._connection.server)
         try:
             return await process.run()
@@ -175,7 +192,8 @@ class Manager:
             await part.synced()
         for part in controllers:
             part.follow()
-        freeze_heap()
+        if self._is_alone:
+            freeze_heap()
         if election is not None:
             await election.elected()
         for part in controllers:

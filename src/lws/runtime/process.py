@@ -4,7 +4,7 @@ import asyncio
 import gc
 import os
 import signal
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
 import structlog
@@ -38,8 +38,10 @@ class Process:
         clock: Clock,
         grace_seconds: float = GRACE_SECONDS,
         leave: Callable[[int], None] = os._exit,
+        signals: Sequence[signal.Signals] = SIGNALS,
     ) -> None:
         self._clock = clock
+        self._signals = signals
         self._grace_seconds = grace_seconds
         self._leave = leave
         self._tasks: dict[asyncio.Task[Any], str] = {}
@@ -77,14 +79,14 @@ class Process:
         """Until the end; the exit code, 0 only if no task died."""
         loop = asyncio.get_running_loop()
         log_loop_exceptions(loop)
-        for number in SIGNALS:
+        for number in self._signals:
             loop.add_signal_handler(number, self.on_signal, number)
         try:
             await self._ending.wait()
         finally:
             self._ending.set()
             await self._end()
-            for number in SIGNALS:
+            for number in self._signals:
                 loop.remove_signal_handler(number)
         return 0 if self._dead is None else 1
 

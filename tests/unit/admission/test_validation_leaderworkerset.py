@@ -443,6 +443,17 @@ def test_a_change_of_replicas_that_brings_both_budgets_to_zero_is_refused() -> N
     assert paths(validate_leaderworkerset(zero_by_scale(), old)) == [f"{BUDGETS}.maxUnavailable"]
 
 
+def test_a_role_is_taken_through_every_number_whatever_its_percentages_come_to() -> None:
+    owner = {"kind": "DisaggregatedSet", "apiVersion": "disaggregatedset.x-k8s.io/v1"}
+    old = lws({f"{BUDGETS}.maxUnavailable": "50%", "spec.replicas": 2})
+    new = lws({f"{BUDGETS}.maxUnavailable": "50%", "spec.replicas": 1})
+    assert not validate_leaderworkerset(new, old).is_allowed
+    for one in (old, new):
+        one["metadata"]["ownerReferences"] = [{**owner, "controller": True}]
+    assert validate_leaderworkerset(new, old) == Verdict()
+    assert validate_leaderworkerset(new) == Verdict()
+
+
 def test_a_change_of_the_budget_that_leaves_it_zero_is_refused() -> None:
     new = zero_by_scale()
     put(new, f"{BUDGETS}.maxUnavailable", "20%")

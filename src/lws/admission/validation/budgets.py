@@ -9,8 +9,12 @@ from lws.api.intorpercent import IntOrPercent, is_percent, resolve
 _PERCENT_MAX = 100
 
 
-def check_rollout_strategy(spec: Place) -> None:
-    """Every rule of it; `spec` is a LeaderWorkerSet's."""
+def check_rollout_strategy(spec: Place, *, may_come_to_zero: bool = False) -> None:
+    """Every rule of it; `spec` is a LeaderWorkerSet's.
+
+    `may_come_to_zero`: the percentages were judged with the number that its replicas are on the
+    way to, and what they come to on the way counts as one unavailable.
+    """
     strategy = spec["rolloutStrategy"]
     strategy["type"].one_of([defaulting.ROLLING_UPDATE], default=defaulting.ROLLING_UPDATE)
     configuration = strategy["rollingUpdateConfiguration"]
@@ -18,7 +22,7 @@ def check_rollout_strategy(spec: Place) -> None:
     unavailable = max_unavailable(spec)
     surge = max_surge(spec)
     replicas = replicas_of(spec)
-    if unavailable is None or surge is None or not replicas:
+    if unavailable is None or surge is None or not replicas or may_come_to_zero:
         return
     if (
         resolve(unavailable, total=replicas, round_up=False)

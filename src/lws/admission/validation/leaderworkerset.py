@@ -17,6 +17,7 @@ from lws.admission.validation.subgroups import (
 )
 from lws.admission.validation.verdict import Cause
 from lws.admission.validation.volumes import check_claims, check_claims_kept
+from lws.api import names
 from lws.api.intorpercent import resolve
 from lws.api.leaderworkerset import RestartPolicy, StartupPolicy, SubdomainPolicy
 
@@ -28,18 +29,30 @@ _RECREATING = frozenset(
 def check_object(document: Place) -> None:
     """Everything but the name, which no update can change."""
     spec = document["spec"]
-    check_spec(spec)
+    check_spec(spec, is_scaled_by_steps=_is_a_roles(document["metadata"]))
     check_subgroup_topology(document["metadata"], template=spec["leaderWorkerTemplate"])
 
 
-def check_spec(spec: Place) -> None:
+def _is_a_roles(metadata: Place) -> bool:
+    """Is a DisaggregatedSet its controller, which takes it through every number in an update?"""
+    owners = metadata["ownerReferences"].value
+    return isinstance(owners, list) and any(
+        isinstance(owner, dict)
+        and owner.get("controller") is True
+        and owner.get("kind") == names.DS_KIND
+        and str(owner.get("apiVersion", "")).partition("/")[0] == names.DS_GROUP
+        for owner in owners
+    )
+
+
+def check_spec(spec: Place, *, is_scaled_by_steps: bool = False) -> None:
     """The rules that a spec has by itself, also as the spec of a role."""
     template = spec["leaderWorkerTemplate"]
     check_counts(spec)
     _check_template(template)
     check_subgroups(template)
     check_claims(template)
-    check_rollout_strategy(spec)
+    check_rollout_strategy(spec, may_come_to_zero=is_scaled_by_steps)
     spec["startupPolicy"].one_of(tuple(StartupPolicy), default=StartupPolicy.LEADER_CREATED)
     spec["networkConfig"]["subdomainPolicy"].one_of(
         tuple(SubdomainPolicy), default=SubdomainPolicy.SHARED

@@ -92,7 +92,7 @@ def _foreign(snapshot: LeaderWorkerSetSnapshot, kind: Kind) -> list[Foreign]:
 
 def _standing_key(snapshot: LeaderWorkerSetSnapshot) -> RevisionKey:
     assert snapshot.statefulset is not None, "asked only where it stands"
-    return RevisionKey(snapshot.statefulset.metadata.labels.get(names.REVISION_KEY, ""))
+    return snapshot.statefulset.revision_key
 
 
 def _restarts(snapshot: LeaderWorkerSetSnapshot, *, taken: set[UID]) -> RestartPlan:

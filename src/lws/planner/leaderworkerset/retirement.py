@@ -32,7 +32,7 @@ def _is_over(snapshot: LeaderWorkerSetSnapshot, wanted: RevisionKey) -> bool:
     replicas = replicas_of(snapshot.lws)
     if statefulset is None or statefulset.spec.replicas != replicas:
         return False
-    if statefulset.metadata.labels.get(names.REVISION_KEY) != wanted:
+    if statefulset.revision_key != wanted:
         return False
     current = [facts for facts in snapshot.groups if facts.index < replicas]
     return len(current) == replicas and all(

@@ -65,7 +65,7 @@ def revision_step(snapshot: LeaderWorkerSetSnapshot) -> RevisionStep:
     statefulset = snapshot.statefulset
     if statefulset is None:
         return _record(snapshot, standing, cleaning, present=None)
-    key = RevisionKey(statefulset.metadata.labels.get(names.REVISION_KEY, ""))
+    key = statefulset.revision_key
     present = next((revision for revision in standing if revision.key == key), None)
     if present is None and key:
         number = _highest(standing) + 1
@@ -117,9 +117,7 @@ def _is_wanted(snapshot: LeaderWorkerSetSnapshot, revision: Revision) -> bool:
 def _topologies(snapshot: LeaderWorkerSetSnapshot, revision: Revision) -> Mapping[str, str]:
     """As recorded; of the standing revision of a controller that records none, as in its pods."""
     statefulset = snapshot.statefulset
-    stands = statefulset is not None and (
-        statefulset.metadata.labels.get(names.REVISION_KEY) == revision.key
-    )
+    stands = statefulset is not None and statefulset.revision_key == revision.key
     if revision.topologies or not stands:
         return revision.topologies
     template = snapshot.document.get("spec", {}).get("template", {})

@@ -40,7 +40,7 @@ def standing(snapshot: LeaderWorkerSetSnapshot) -> LeaderStatefulSet:
         replicas=replicas,
         partition=partition,
         on_delete=on_delete,
-        key=statefulset.metadata.labels.get(names.REVISION_KEY, ""),
+        key=statefulset.revision_key,
         observed=None if observed is None else observed >= statefulset.metadata.generation,
         applied_replicas=_count(annotations.get(names.REPLICAS), garbage=replicas),
     )
@@ -61,11 +61,7 @@ def first_rollout(snapshot: LeaderWorkerSetSnapshot, *, key: RevisionKey) -> Set
 def body(snapshot: LeaderWorkerSetSnapshot, rollout: SetRollout) -> dict[str, Any]:
     """The whole of what we apply."""
     lws = snapshot.lws
-    live_key = (
-        None
-        if snapshot.statefulset is None
-        else snapshot.statefulset.metadata.labels.get(names.REVISION_KEY)
-    )
+    live_key = None if snapshot.statefulset is None else snapshot.statefulset.revision_key
     if live_key == rollout.key:
         spec = _applied_spec(snapshot.document)
     else:

@@ -96,7 +96,7 @@ def _are_workers_ready(leader: Pod, statefulset: StatefulSet | None, size: int) 
 def _key_of(statefulset: StatefulSet | None) -> RevisionKey | None:
     if statefulset is None:
         return None
-    return RevisionKey(statefulset.metadata.labels.get(names.REVISION_KEY, ""))
+    return statefulset.revision_key
 
 
 def _keys(pods: tuple[Pod, ...], worker_key: RevisionKey | None) -> frozenset[RevisionKey]:

@@ -263,6 +263,18 @@ def test_a_changed_label_of_the_set_reaches_the_statefulset_and_no_pod() -> None
     assert apply.body["spec"]["template"] == statefulset_document()["spec"]["template"]
 
 
+def test_a_revision_label_that_was_edited_is_put_back_and_replaces_no_group() -> None:
+    document = statefulset_document()
+    edited = {**document["metadata"]["labels"], names.REVISION_KEY: "nonsense"}
+    document["metadata"]["labels"] = edited
+    planned = plan(at_rest(document=document))
+    apply = only_apply(planned)
+    assert apply.body["metadata"]["labels"][names.REVISION_KEY] == KEY
+    assert apply.body["spec"]["template"] == document["spec"]["template"]
+    assert [one for one in writes(planned) if one is not apply] == []
+    assert planned.restart_deletes == ()
+
+
 def test_the_note_of_a_disaggregated_update_alone_is_no_reason_to_write() -> None:
     noted = {"annotations": {names.DS_INITIAL_REPLICAS: "3"}}
     assert writes(plan(at_rest(a_set(metadata=noted)))) == []

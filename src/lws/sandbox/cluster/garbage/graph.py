@@ -59,13 +59,13 @@ class Graph:
         node = self.nodes.get(uid)
         if node is None:
             node = self.nodes[uid] = Node(uid)
-        due: set[str] = set()
+        due: dict[str, None] = {}  # a set that keeps its order: a run can be repeated
         if node.is_virtual:
             node.resource = resource
             node.namespace, node.name = namespace_of(obj), name_of(obj)
-            due.update(node.dependents)  # they may mean another place by this UID
-        due.update(self._link(node, tuple(owners_of(obj))))
-        due.update(_begin(node, obj))
+            due.update(dict.fromkeys(node.dependents))  # they may mean another place by this UID
+        due.update(dict.fromkeys(self._link(node, tuple(owners_of(obj)))))
+        due.update(dict.fromkeys(_begin(node, obj)))
         return due
 
     def remove(self, uid: str) -> Iterable[str]:
@@ -73,8 +73,8 @@ class Graph:
         node = self.nodes.get(uid)
         if node is None:
             return ()
-        due = set(node.dependents)
-        due.update(self._unlink(node))
+        due = dict.fromkeys(node.dependents)
+        due.update(dict.fromkeys(self._unlink(node)))
         if node.dependents:  # as virtual, until they have gone or let it go
             node.resource, node.owners = None, ()
             node.is_terminating = node.is_foreground = node.is_orphaning = False
@@ -89,7 +89,7 @@ class Graph:
         before = {one["uid"]: one for one in node.owners}
         after = {one["uid"]: one for one in owners}
         node.owners = owners
-        for uid in after.keys() - before.keys():
+        for uid in [one for one in after if one not in before]:
             owner = self.nodes.get(uid)
             if owner is None:
                 owner = self.nodes[uid] = Node(uid)
@@ -98,10 +98,10 @@ class Graph:
             is_other = owner.name != after[uid]["name"]
             if owner.is_virtual or is_elsewhere or is_other or owner.is_foreground:
                 yield node.uid
-        for uid in before.keys() - after.keys():
+        for uid in [one for one in before if one not in after]:
             yield from self._forget(node, uid)
-        for uid in before.keys() & after.keys():
-            if before[uid] != after[uid]:
+        for uid in before:
+            if uid in after and before[uid] != after[uid]:
                 yield uid
 
     def _unlink(self, node: Node) -> Iterable[str]:
