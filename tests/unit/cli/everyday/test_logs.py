@@ -15,7 +15,7 @@ from lws.cli import main
 from lws.cli.everyday.logs.basket import ROOM, Basket
 from lws.cli.everyday.logs.command import Printer
 from lws.cli.everyday.logs.following import Cursor, Following
-from lws.cli.everyday.logs.reading import Extent, Told, read_all
+from lws.cli.everyday.logs.reading import Extent, Reading, Told
 from lws.cli.everyday.logs.sources import (
     SOURCES_MAX,
     Choice,
@@ -174,11 +174,13 @@ async def _scripted(script: list[str | Exception]) -> AsyncIterator[LogLine]:
 
 async def read(client: Logs, *sources: Source, **extent: Any) -> tuple[list[str], list[str]]:
     said: list[str] = []
-    lines = read_all(
-        client, sources, Extent(**extent), lambda label, words: said.append(f"{label}: {words}")
+    reading = Reading(
+        client, Extent(**extent), lambda label, words: said.append(f"{label}: {words}")
     )
-    async with aclosing(lines):
-        return [f"{told.source.label} {told.line.text}" async for told in lines], said
+    async with aclosing(reading.lines(sources)) as lines:
+        found = [f"{told.source.label} {told.line.text}" async for told in lines]
+    assert reading.failures == sum("cannot be read" in words for words in said)
+    return found, said
 
 
 async def test_lines_of_several_logs_are_merged_by_time() -> None:
@@ -200,6 +202,17 @@ async def test_a_log_that_is_not_there_is_said_and_the_others_are_read() -> None
         "tailLines": "5",
         "timestamps": "true",
     }
+
+
+async def test_a_node_that_is_away_does_not_hide_the_logs_of_the_others() -> None:
+    away = errors.Unavailable("dial tcp: lookup node-0: no such host")
+    client = Logs(a=[[away]], b=[["01 one", errors.TransportError("reset")]], c=[["02 two"]])
+    found, said = await read(client, *map(source, "abc"))
+    assert found == ["b one", "c two"]
+    assert said == [
+        "a: its log cannot be read: dial tcp: lookup node-0: no such host",
+        "b: its log cannot be read: reset",
+    ]
 
 
 def test_a_line_is_new_once_also_when_its_second_is_asked_for_again() -> None:

@@ -1,6 +1,7 @@
 """What is typed, and what is printed."""
 
 import json
+import sys
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from lws.cli.everyday import live
 from lws.cli.everyday.cluster import Cluster, Named, find_set, named, set_of, with_cluster
 from lws.cli.everyday.family import Document, labels_of, wanted_groups
 from lws.cli.everyday.logs.following import Following
-from lws.cli.everyday.logs.reading import Extent, Told, read_all
+from lws.cli.everyday.logs.reading import Extent, Reading, Told
 from lws.cli.everyday.logs.sources import (
     Choice,
     Source,
@@ -167,7 +168,7 @@ def logs(
     )
     printer = Printer(timestamps=timestamps, output=output, colour=wants_colour())
 
-    async def ask(client: "KubernetesClient", namespace: str) -> None:
+    async def ask(client: "KubernetesClient", namespace: str) -> int:
         found = await set_of(client, namespace, wanted)
         look = Look(client, namespace, Named.of(found), choice)
         sources = await _begin(look, found)
@@ -177,12 +178,15 @@ def logs(
                 client, look.sources, extent=extent, tell=_tell, clock=RealClock()
             )
             await following.run(printer.show)
-            return
-        async with aclosing(read_all(client, sources, extent, _tell)) as lines:
+            return 0
+        reading = Reading(client, extent, _tell)
+        async with aclosing(reading.lines(sources)) as lines:
             async for told in lines:
                 printer.show([told])
+        return reading.failures
 
-    cluster.ask(ask)
+    if cluster.ask(ask):
+        sys.exit(1)
 
 
 async def _begin(look: Look, found: Document) -> list[Source]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lws.base.clock import Clock
 from lws.cli.everyday.logs.basket import Basket
-from lws.cli.everyday.logs.reading import Extent, Tell, Told, no_log
+from lws.cli.everyday.logs.reading import Extent, Tell, Told, no_log, reason_of
 from lws.cli.everyday.logs.sources import Life, Source
 from lws.client import errors, requests
 from lws.client.logs import LogLine, moment_of
@@ -165,7 +165,7 @@ class Following:
                 return
             except errors.Retryable as error:
                 if not is_cut and not isinstance(error, errors.SilentStream):
-                    self._tell(source.label, "its log was cut off; connecting again")
+                    self._tell(source.label, _trouble(error))
                 is_over, is_cut = False, True
             else:
                 is_cut = False
@@ -188,6 +188,12 @@ class Following:
             async for line in lines:
                 if cursor.is_new(line):
                     await self._basket.put(Told(source, line))
+
+
+def _trouble(error: errors.Retryable) -> str:
+    if isinstance(error, errors.TransportError):
+        return "its log was cut off; connecting again"
+    return f"its log cannot be read: {reason_of(error)}; trying again"
 
 
 async def _end(logs: set[asyncio.Task[None]]) -> None:
