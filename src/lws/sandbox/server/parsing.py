@@ -103,9 +103,25 @@ def _json_words(body: bytes, error: orjson.JSONDecodeError) -> str:
 def _yaml(body: bytes, what: str) -> Any:
     try:
         value = yaml.load(body, Loader=_Loader)  # noqa: S506 - a safe loader without dates
+        if _expanded_size(value, {}) > _YAML_VALUES_MAX:
+            raise ValueError("yaml: document contains excessive aliasing")
         return orjson.loads(orjson.dumps(value))
     except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:
         raise status.bad_request(f"{what}: error converting YAML to JSON: {error}") from None
+
+
+_YAML_VALUES_MAX = 2 * BODY_BYTES_MAX  # without aliases, a value takes a byte at least
+
+
+def _expanded_size(value: Any, known: dict[int, int]) -> int:
+    """How many values there are when each alias is written out."""
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in known:
+        known[id(value)] = _YAML_VALUES_MAX  # as long as it is looked at: it may hold itself
+        parts = value.values() if isinstance(value, dict) else value
+        known[id(value)] = 1 + sum(_expanded_size(part, known) for part in parts)
+    return known[id(value)]
 
 
 class _Loader(yaml.CSafeLoader):

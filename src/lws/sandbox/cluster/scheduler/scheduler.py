@@ -62,6 +62,7 @@ class Scheduler:
         self._world = World()
         self._gangs = Gangs(context, lambda: self._wake("gang"))
         self._waiting: dict[str, _Waiting] = {}
+        self._refused: set[str] = set()
         self._members: dict[Gang, dict[str, None]] = {}
         self._due: list[tuple[int, int, str]] = []
         self._order = itertools.count()
@@ -133,6 +134,7 @@ class Scheduler:
 
     def _forget(self, uid: str) -> None:
         waiting = self._waiting.pop(uid, None)
+        self._refused.discard(uid)
         if waiting is not None and waiting.gang is not None:
             members = self._members.get(waiting.gang, {})
             members.pop(uid, None)
@@ -154,11 +156,14 @@ class Scheduler:
 
     def _push(self, waiting: _Waiting) -> None:
         waiting.causes = frozenset()
+        self._refused.discard(waiting.needs.uid)
         entry = (-waiting.needs.priority, next(self._order), waiting.needs.uid)
         heapq.heappush(self._due, entry)
         self._news.set()
 
     def _wake(self, *causes: str) -> None:
+        if not self._refused:  # each pod that is placed would look at all that still come
+            return
         for waiting in self._waiting.values():
             if not waiting.causes.isdisjoint(causes):
                 self._push(waiting)
@@ -301,6 +306,8 @@ class Scheduler:
     async def _refuse(self, waiting: _Waiting, problem: Unplaced) -> None:
         """Write down why; it is tried again when one of the causes changes."""
         waiting.causes = problem.causes
+        if waiting.causes and waiting.needs.uid in self._waiting:
+            self._refused.add(waiting.needs.uid)
         try:
             await self._write_refusal(waiting, problem)
         except ApiStatus as refusal:
