@@ -5,6 +5,7 @@ import contextlib
 import gc
 import json
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -102,7 +103,7 @@ def up(
         code = EXIT_USAGE
     finally:
         gc.enable()
-        (_state_folder() / "running.json").unlink(missing_ok=True)
+        _forget_running(_state_folder() / "running.json")
     sys.exit(code)
 
 
@@ -116,14 +117,25 @@ def _show(
     state.mkdir(parents=True, exist_ok=True)
     written = {"pid": os.getpid(), "url": plane.url, "kubeconfig": str(target.absolute())}
     (state / "running.json").write_text(json.dumps(written), encoding="utf-8")
-    runs = "the operator runs" if operator else "no operator runs on it"
-    click.echo(f"The API server is at {plane.url}, {runs}. In another terminal:")
-    click.echo(f"  export KUBECONFIG={target.absolute()}")
-    click.echo("  kubectl apply -f examples/vllm/leaderworkerset.yaml")
-    click.echo("  kubectl get lws,pods -w")
-    click.echo("Ctrl-C, or lws down, stops it")
+    head = _words_of(plane.url, target, operator=operator)
+    click.echo("\n".join(head))
     if view:
-        process.spawn("view", watch_groups(plane))
+        process.spawn("view", watch_groups(plane, head))
+
+
+def _words_of(url: str, kubeconfig: Path, *, operator: bool) -> list[str]:
+    """What runs, and what to type next."""
+    runs = "the operator runs" if operator else "no operator runs on it"
+    example = Path("examples/vllm/leaderworkerset.yaml")
+    return [
+        f"The API server is at {url}, {runs}",
+        "In another terminal:",
+        f"  export KUBECONFIG={shlex.quote(str(kubeconfig.absolute()))}",
+        f"  kubectl apply -f {example if example.exists() else 'FILE'}",
+        "  kubectl get lws,pods -w",
+        "  lws chaos container POD    # and see it come back",
+        "Ctrl-C, or lws down, stops it",
+    ]
 
 
 def _manifests(file: str) -> list[dict[str, Any]]:
@@ -156,6 +168,12 @@ def running_pid(file: Path) -> int | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return pid if is_ours else None
+
+
+def _forget_running(file: Path) -> None:
+    """Unless it is another's, who was quicker."""
+    if running_pid(file) in (None, os.getpid()):
+        file.unlink(missing_ok=True)
 
 
 def running_kubeconfig() -> str | None:

@@ -1,5 +1,6 @@
 """The control plane in memory: API server, cluster, CRDs, webhooks; and the operator on it."""
 
+import platform
 import secrets
 import ssl
 import tempfile
@@ -95,7 +96,8 @@ class LocalControlPlane:
 
     def _tls(self) -> ssl.SSLContext:
         """kubectl sends a token over TLS only; the CA stands in the kubeconfig."""
-        hosts = list(dict.fromkeys((self._options.host, "localhost", "127.0.0.1")))
+        names = (self._options.host, "localhost", "127.0.0.1", "::1", platform.node())
+        hosts = list(dict.fromkeys(filter(None, names)))
         pair = new_serving(self._authority, hosts=hosts, now=self._clock.now(), days=VALID_DAYS)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         with tempfile.NamedTemporaryFile() as file:  # a context reads its chain from a file

@@ -1,6 +1,8 @@
 """The handler on a port."""
 
 import asyncio
+import errno
+import os
 import re
 import ssl
 from base64 import b64encode
@@ -66,6 +68,21 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (they are looked up)
+_PORT_FAULTS = (errno.EADDRINUSE, errno.EACCES)
+
+
+def _not_listening(options: ListenOptions, error: OSError) -> InvalidInput:
+    """What to change, the port or the address."""
+    known = error.errno if error.errno and error.errno > 0 else None
+    why = os.strerror(known).lower() if known else str(error.strerror)
+    if known in _PORT_FAULTS:
+        message = f"cannot listen on {options.host}:{options.port}: {why}; choose another port"
+        return InvalidInput(field="--port", message=message)
+    message = f"cannot listen on {options.host}: {why}; name an address of this machine"
+    return InvalidInput(field="--host", message=message)
+
+
 class HttpServer:
     """`async with HttpServer(handler, options) as server:` serves; `server.url` says where."""
 
@@ -80,7 +97,8 @@ class HttpServer:
     def url(self) -> str:
         """What goes into a kubeconfig."""
         scheme = "https" if self._options.tls else "http"
-        host = f"[{self._options.host}]" if ":" in self._options.host else self._options.host
+        host = _EVERYWHERE.get(self._options.host, self._options.host)
+        host = f"[{host}]" if ":" in host else host
         return f"{scheme}://{host}:{self.port}"
 
     async def __aenter__(self) -> Self:
@@ -106,11 +124,7 @@ class HttpServer:
             await site.start()
         except OSError as error:
             await self._runner.cleanup()
-            raise InvalidInput(
-                field="--port",
-                message=f"cannot listen on {options.host}:{options.port} ({error.strerror});"
-                " choose another port",
-            ) from error
+            raise _not_listening(options, error) from error
         self.port = self._runner.addresses[0][1]
         self._handler.api.world.server_address = f"{options.host}:{self.port}"
         return self

@@ -91,6 +91,22 @@ def test_other_machines_are_let_in_only_with_tls_and_a_token(host: str) -> None:
     ListenOptions(host=host, tls=context, tokens=token).require_safe()
 
 
+async def test_a_port_or_an_address_that_cannot_be_had_is_told_with_what_to_change() -> None:
+    handler = Server(clock=RealClock()).handler
+    async with HttpServer(handler, ListenOptions()) as first:
+        with pytest.raises(InvalidInput) as taken:
+            async with HttpServer(handler, ListenOptions(port=first.port)):
+                pass
+    assert str(taken.value) == (
+        f"--port: cannot listen on 127.0.0.1:{first.port}: address already in use; choose"
+        " another port"
+    )
+    safe = {"tls": ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), "tokens": {"t": User("joe")}}
+    with pytest.raises(InvalidInput, match=r"--host: cannot listen on 192\.0\.2\.1: .*; name an"):
+        async with HttpServer(handler, ListenOptions(host="192.0.2.1", **safe)):  # type: ignore[arg-type]
+            pass
+
+
 async def test_tls_is_spoken_with_the_certificate_given() -> None:
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -117,14 +133,6 @@ async def test_a_body_that_is_too_long_is_refused_before_it_is_read() -> None:
         )
         assert chunked.status == 413
         assert (await session.get(url + MAPS)).status == 200
-
-
-async def test_a_port_that_is_taken_is_told() -> None:
-    async with _serving() as (url, _):
-        port = int(url.rpartition(":")[2])
-        with pytest.raises(InvalidInput, match="choose another port"):
-            async with _serving(ListenOptions(port=port)):
-                pass
 
 
 def test_a_kubeconfig_leads_to_the_server_with_its_token() -> None:
