@@ -20,7 +20,7 @@ from tests.integration.test_up import EXAMPLE, Up, up
 
 pytestmark = pytest.mark.timeout(300)
 GPU = "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/resources/limits"
-TOO_MANY = [{"op": "add", "path": f"{GPU}/nvidia.com~1gpu", "value": "1000"}]
+TOO_MANY = [{"op": "add", "path": f"{GPU}/nvidia.com~1gpu", "value": "999"}]
 
 
 class Typed:
@@ -78,7 +78,7 @@ def test_a_broken_update_is_explained_and_undone(lws: Typed) -> None:
     assert (newest["state"], oldest["key"]) == ("wanted", before)
     assert any("[vllm-worker].resources.limits.nvidia.com/gpu" in one for one in newest["changes"])
     assert "would go back" in lws("undo", "vllm", "--dry-run")
-    assert "nvidia.com/gpu: 1000 → 8" in lws("undo", "vllm", "--to", before[:6])
+    assert "nvidia.com/gpu: 999 → 8" in lws("undo", "vllm", "--to", before[:6])
     lws.wait()
     assert lws.json("tree", "vllm")["revision"] == before
     assert "already" in lws("undo", "vllm", "--to", before)
@@ -101,6 +101,13 @@ def test_a_diff_says_what_an_apply_would_change_and_changes_nothing(
     assert "groups 0-1 would be made anew" in told
     assert "runs revision" in lws("diff", "vllm")
     assert lws.json("tree", "vllm")["revision"] == before
+    lws.sandbox.kubectl("apply", "-f", str(other))
+    lws.wait()
+    foretold = told.partition("new revision ")[2].split()[0]
+    assert lws.json("tree", "vllm")["revision"] == foretold, "the operator judges likewise"
+    assert f"back to recorded revision {before}" in lws("diff", "-f", str(EXAMPLE), code=1)
+    lws.sandbox.kubectl("apply", "-f", str(EXAMPLE))
+    lws.wait()
     assert "--from-revision: no revision has key" in lws(
         "diff", "vllm", "--from-revision", "zz", code=2
     )
@@ -201,6 +208,7 @@ def test_why_a_group_is_not_ready_is_told_in_plain_words(lws: Typed, tmp_path: P
     ):
         eventually(lambda: told in lws("status", name, code=1), timeout=60, what=told)  # noqa: B023
     eventually(lambda: "fine 1/1, big 0/1" in lws("get", "chat"), timeout=60, what="fine is ready")
+    assert "big group 0: leader pending, 0/10 nodes have" in lws("get", "chat")
     assert "fine: 1/1 groups ready" in lws("tree", "chat")
     assert "fine-0 | sandbox: the pod is ready" in lws("logs", "chat", "--role", "fine")
     lws.sandbox.kubectl("delete", "-f", str(file))

@@ -48,23 +48,28 @@ _output = click.option(
 @_output
 @with_cluster
 def get(*, cluster: Cluster, name: str | None, all_namespaces: bool, output: str) -> None:
-    """List LeaderWorkerSets and DisaggregatedSets, or show one."""
+    """List LeaderWorkerSets and DisaggregatedSets, or show one, and what it lacks."""
     wanted = None if name is None else named(name)
     if wanted is not None and all_namespaces:
         raise click.UsageError("a NAME is of one namespace; leave out -A or the NAME")
 
-    async def ask(client: "KubernetesClient", namespace: str) -> list[Document]:
-        if wanted is not None:
-            return [await set_of(client, namespace, wanted)]
-        return await sets_in(client, None if all_namespaces else namespace)
+    is_data = output in ("json", "yaml")
 
-    sets = cluster.ask(ask)
-    if output in ("json", "yaml"):
+    async def ask(client: "KubernetesClient", namespace: str) -> tuple[list[Document], list[str]]:
+        if wanted is None:
+            return await sets_in(client, None if all_namespaces else namespace), []
+        found = await set_of(client, namespace, wanted)
+        return [found], [] if is_data else (await _status_of(client, found)).lines[1:]
+
+    sets, held = cluster.ask(ask)
+    if is_data:
         listed = {"apiVersion": "v1", "kind": "List", "items": sets}
         tables.show_document(listed if wanted is None else sets[0], output)
         return
     for table in _tables(sets, wide=output == "wide", namespaces=all_namespaces):
         click.echo("\n".join(table))
+    for line in held:
+        click.echo(line)
     if not sets:
         click.echo("no set here; lws get -A looks in every namespace", err=True)
 
@@ -110,7 +115,10 @@ def tree(*, cluster: Cluster, name: str, output: str) -> None:
 
 
 async def _look(client: "KubernetesClient", namespace: str, wanted: Named) -> Found:
-    found = await set_of(client, namespace, wanted)
+    return await _status_of(client, await set_of(client, namespace, wanted))
+
+
+async def _status_of(client: "KubernetesClient", found: Document) -> Found:
     if Named.of(found).is_disaggregated:
         return status_of_roles(await roles_of(client, found))
     return status_of(await family_of(client, found))
