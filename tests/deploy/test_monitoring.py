@@ -67,6 +67,14 @@ def test_only_what_is_exported_is_asked_for_by_labels_that_it_has(expression: st
     assert grouping - have - OF_PROMETHEUS == set()
 
 
+def test_every_name_of_ours_anywhere_in_the_dashboard_is_exported() -> None:
+    """The queries of its variables too."""
+    words = r"[\w:]*\b(?:lws|controller_runtime|workqueue)_[\w:]+"
+    names = set(re.findall(words, json.dumps(dashboard())))
+    assert len(names) > 10
+    assert names - (exported() | recorded()).keys() == set()
+
+
 def test_the_names_that_dashboards_of_controller_runtime_use_are_exported() -> None:
     wanted = {
         "controller_runtime_reconcile_total",

@@ -8,7 +8,9 @@ import sys
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -31,6 +33,7 @@ NAMESPACE, RELEASE = "lws-system", "inference"
 MANAGER = f"{RELEASE}-lws-controller-manager"
 CRD = "leaderworkersets.leaderworkerset.x-k8s.io"
 CRDS = "customresourcedefinitions.apiextensions.k8s.io"
+SETS = (("leaderworkersets", "up"), ("disaggregatedsets", "roles"))
 SERVED_ELSEWHERE = {"Certificate", "Issuer", "ServiceMonitor", "PrometheusRule"}
 HOOKS = (
     ("mutatingwebhookconfigurations", "lws-mutating-webhook-configuration"),
@@ -72,6 +75,16 @@ def release(spare_control_plane: ControlPlane) -> Iterator[Release]:
         yield made
 
 
+@pytest.fixture
+def place(spare_control_plane: ControlPlane) -> Iterator[str]:
+    """A namespace for sets; what outlives the manager goes with it."""
+    kube, name = spare_control_plane.kube, f"test-{token_hex(4)}"
+    kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    yield name
+    kube.delete("namespaces", name)
+    kube.delete_all("pods", name, grace=0)
+
+
 def older_chart(folder: Path) -> Path:
     """The chart as it was when a field of LeaderWorkerSet had another name."""
     copy = folder / "chart"
@@ -91,7 +104,7 @@ def fields(plane: ControlPlane) -> set[str]:
 
 
 def test_a_release_lives_and_its_manager_works_as_the_chart_starts_it(
-    spare_control_plane: ControlPlane, release: Release, tmp_path: Path
+    spare_control_plane: ControlPlane, release: Release, place: str, tmp_path: Path
 ) -> None:
     plane = spare_control_plane
     refused = release.helm("install", chart=older_chart(tmp_path))
@@ -107,17 +120,18 @@ def test_a_release_lives_and_its_manager_works_as_the_chart_starts_it(
         assert all(bundles(plane)), "an upgrade leaves the CA there"
         assert ("formerly" in fields(plane), "paused" in fields(plane)) == (False, True)
         reach_webhooks(plane, release)
-        put_up(plane)
-        pod = plane.kube.get("pods", "up-0", "default")
+        put_up(plane, place)
+        pod = plane.kube.get("pods", "up-0", place)
         variables = {one["name"] for one in pod["spec"]["containers"][0]["env"]}
         assert "LWS_LEADER_ADDRESS" in variables, "the webhook marked the pod"
         assert types_of(scraped(plane, release)) >= families()
         assert manager.stop(30) == 0
-    plane.kube.delete(*("leaderworkersets", "up", "default"), propagation="Orphan")
     must(release.helm("uninstall"))
     assert plane.kube.find("deployments.apps", MANAGER, NAMESPACE) is None
     assert "paused" in fields(plane), "the CRD is kept"
-    assert plane.kube.find("disaggregatedsets", "roles", "default") is not None
+    for kind, name in SETS:
+        assert plane.kube.find(kind, name, place) is not None, "the sets stay"
+        assert is_available(plane, place, kind, name)
 
 
 def test_the_chart_with_every_knob_is_accepted(
@@ -240,7 +254,7 @@ def reach_webhooks(plane: ControlPlane, release: Release) -> None:
         plane.kube.patch(plural, name, {"webhooks": hooks})
 
 
-def put_up(plane: ControlPlane) -> None:
+def put_up(plane: ControlPlane, place: str) -> None:
     """A LeaderWorkerSet and a DisaggregatedSet, until both are available."""
     lws = leader_worker_set("up", replicas=1)
     roles = [role("prefill", 1), role("decode", 1)]
@@ -250,14 +264,15 @@ def put_up(plane: ControlPlane) -> None:
         "metadata": {"name": "roles"},
         "spec": {"roles": roles},
     }
-    eventually(lambda: plane.kube.create(lws, "default"), timeout=30, what="admission")
-    plane.kube.create(ds, "default")
-    for kind, name in (("leaderworkersets", "up"), ("disaggregatedsets", "roles")):
-        eventually(lambda: is_available(plane, kind, name), timeout=60, what=f"{name} is up")  # noqa: B023
+    eventually(lambda: plane.kube.create(lws, place), timeout=30, what="admission")
+    plane.kube.create(ds, place)
+    for kind, name in SETS:
+        check = partial(is_available, plane, place, kind, name)
+        eventually(check, timeout=60, what=f"{name} is up")
 
 
-def is_available(plane: ControlPlane, kind: str, name: str) -> bool:
-    found = plane.kube.get(kind, name, "default").get("status", {}).get("conditions", [])
+def is_available(plane: ControlPlane, place: str, kind: str, name: str) -> bool:
+    found = plane.kube.get(kind, name, place).get("status", {}).get("conditions", [])
     return any(one["type"] == "Available" and one["status"] == "True" for one in found)
 
 
