@@ -119,6 +119,7 @@ def test_a_release_lives_and_its_manager_works_as_the_chart_starts_it(
         assert "rollout status deployment/" + MANAGER in said
         assert all(bundles(plane)), "an upgrade leaves the CA there"
         assert ("formerly" in fields(plane), "paused" in fields(plane)) == (False, True)
+        eventually(lambda: is_ready(release), timeout=60, what="the manager is ready")
         reach_webhooks(plane, release)
         put_up(plane, place)
         pod = plane.kube.get("pods", "up-0", place)
@@ -180,7 +181,6 @@ def started(plane: ControlPlane, release: Release, folder: Path) -> Iterator[Pro
     )
     process.start()
     try:
-        eventually(lambda: is_ready(release), timeout=30, what=process.tail())
         yield process
     except BaseException as error:
         error.add_note(process.tail())
