@@ -1,10 +1,10 @@
-"""One pass of every controller over what lists show, with nothing written.
+"""A look of every controller at what lists show, with nothing written.
 
 The caches are filled once in place of being watched; then the very controllers pass over each set,
 and a `Rehearsal` in the place of the performer says what they would have done.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -45,6 +45,30 @@ Documents = Iterable[bytes]
 """Objects as JSON, as a list gives them."""
 
 
+_DUE_SECONDS = 60.0
+"""Whatever a controller puts off, to fold it with what may come next, is due by then."""
+
+
+class _LaterClock:
+    """A clock that can be put ahead for those who measure time, and not for those who tell it."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.ahead = 0.0
+
+    def now(self) -> float:
+        return self._clock.now()
+
+    def monotonic(self) -> float:
+        return self._clock.monotonic() + self.ahead
+
+    async def sleep(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+
+    def random(self) -> float:
+        return self._clock.random()
+
+
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
     """What the first pass over one set would do."""
@@ -53,6 +77,20 @@ class Rehearsed:
     name: str
     actions: list[Action]
     obstacles: list[Failure]
+
+
+async def _rehearsed(
+    performer: Rehearsal, clock: _LaterClock, look: Callable[[], Awaitable[None]]
+) -> tuple[list[Action], list[Failure]]:
+    """Two passes: the second, some time later, does what the first has put off. What the first
+    met in its way the second knows of, and tries no more."""
+    clock.ahead = 0.0
+    await look()
+    _, met = performer.take()
+    clock.ahead = _DUE_SECONDS
+    await look()
+    actions, obstacles = performer.take()
+    return actions, [*met, *obstacles]
 
 
 class SetRehearsal:
@@ -67,7 +105,8 @@ class SetRehearsal:
         pod_groups: Resource | None = None,
     ) -> None:
         """`gang` and `pod_groups`, its kind: as the operator would be configured."""
-        self._client, self._clock, self._gang = client, clock, gang
+        self._client, self._gang = client, gang
+        self._clock = _LaterClock(clock)
         self._resources = dict(RESOURCES)
         if pod_groups is not None:
             self._resources[Kind.POD_GROUP] = pod_groups
@@ -131,10 +170,13 @@ class SetRehearsal:
         )
         rehearsed = []
         for key, own in groups.items():
-            await whole.reconcile(key)
-            for group in own:
-                await one.reconcile(group)
-            rehearsed.append(Rehearsed(*key, *performer.take()))
+
+            async def look(key: SetKey = key, own: list[GroupKey] = own) -> None:
+                await whole.reconcile(key)
+                for group in own:
+                    await one.reconcile(group)
+
+            rehearsed.append(Rehearsed(*key, *await _rehearsed(performer, self._clock, look)))
         return rehearsed
 
 
@@ -142,7 +184,7 @@ class DisaggregatedRehearsal:
     """DisaggregatedSets and all that is theirs: `put…` every object, then `run`."""
 
     def __init__(self, client: KubernetesClient, clock: Clock) -> None:
-        self._client, self._clock = client, clock
+        self._client, self._clock = client, _LaterClock(clock)
         self._shared = make_caches(client, clock, Metrics())
         self.caches = make_disaggregated_caches(client, clock, Metrics(), shared=self._shared)
 
@@ -201,10 +243,13 @@ class DisaggregatedRehearsal:
         rehearsed = []
         for ds in list(self.caches.sets.store.values()):
             key = DisaggregatedKey(ds.metadata.namespace, ds.metadata.name)
-            for index in sorted(families.slices(key)):
-                await one.reconcile(SliceKey(*key, index))
-            await whole.reconcile(key)
-            rehearsed.append(Rehearsed(*key, *performer.take()))
+
+            async def look(key: DisaggregatedKey = key) -> None:
+                for index in sorted(families.slices(key)):
+                    await one.reconcile(SliceKey(*key, index))
+                await whole.reconcile(key)
+
+            rehearsed.append(Rehearsed(*key, *await _rehearsed(performer, self._clock, look)))
         return rehearsed
 
 

@@ -35,6 +35,8 @@ class Asked:
     operator_namespace: str = "lws-system"
     provider: str | None = None
     """Of gang scheduling, as ours would be configured."""
+    back: bool = False
+    """Judge the way back to the public controller too."""
 
 
 async def check_cluster(client: KubernetesClient, clock: Clock, asked: Asked) -> Report:
@@ -70,11 +72,12 @@ class _Check:
             inventory=self._inventory,
             unknown=unknown,
             gang=self._gang,
+            back=self._asked.back,
         )
         for namespace in self._asked.namespaces or (None,):
             await survey.leaderworkersets(namespace)
             await survey.disaggregatedsets(namespace)
-        self._findings += survey.findings
+        self._findings += survey.findings.all()
         await self._judge_gang(survey)
         order = list(Severity)
         self._findings.sort(key=lambda one: order.index(one.severity))

@@ -36,6 +36,7 @@ def check() -> None:
 @click.option(
     "--gang-provider", metavar="NAME", help="Gang scheduler that it would be configured with."
 )
+@click.option("--back", is_flag=True, help="Look at the way back to the public controller too.")
 @click.option("--kubeconfig", metavar="FILE", help="Else $KUBECONFIG or ~/.kube/config.")
 @click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
 @click.option(
@@ -50,6 +51,7 @@ def cluster(
     namespaces: tuple[str, ...],
     operator_namespace: str,
     gang_provider: str | None,
+    back: bool,
     kubeconfig: str | None,
     context: str | None,
     output: str,
@@ -65,6 +67,7 @@ def cluster(
             namespaces=namespaces,
             operator_namespace=operator_namespace,
             provider=gang_provider,
+            back=back,
         )
     except InvalidInput as error:
         tell(str(error))
@@ -85,6 +88,7 @@ def _ask(
     namespaces: tuple[str, ...],
     operator_namespace: str,
     provider: str | None,
+    back: bool,
 ) -> Report:
     from lws.cli.check.cluster import Asked, check_cluster  # loads the controllers
 
@@ -92,6 +96,7 @@ def _ask(
         namespaces=tuple(dict.fromkeys(namespaces)),
         operator_namespace=operator_namespace,
         provider=provider,
+        back=back,
     )
 
     async def ask(client: "KubernetesClient", _: str) -> Report:

@@ -1,7 +1,7 @@
 """What the check has to say. Pure."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -29,6 +29,7 @@ class Topic(StrEnum):
     MANAGER = "field manager"
     GANG = "gang scheduling"
     INSTALLATION = "installation"
+    RETURN = "way back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,37 @@ class Finding:
             "fields": list(self.fields),
             "hint": self.hint,
         }
+
+
+MANY = 20
+"""So many findings of one wording are kept of what only has to be known; the rest is counted."""
+
+
+class Findings:
+    """Collects; a cluster in which every pod has something to be known does not fill the memory."""
+
+    def __init__(self) -> None:
+        self._kept: list[Finding] = []
+        self._counts: dict[Finding, int] = {}
+
+    def add(self, found: Iterable[Finding]) -> None:
+        """Some more."""
+        for one in found:
+            if one.severity is Severity.INFO:
+                wording = replace(one, about=Subject(one.about.kind), fields=())
+                self._counts[wording] = self._counts.get(wording, 0) + 1
+                if self._counts[wording] > MANY:
+                    continue
+            self._kept.append(one)
+
+    def all(self) -> list[Finding]:
+        """What was kept, and how many more there were of each wording."""
+        more = [
+            replace(one, message=f"and {count - MANY} more: {one.message}")
+            for one, count in self._counts.items()
+            if count > MANY
+        ]
+        return [*self._kept, *more]
 
 
 @dataclass(slots=True)

@@ -1,6 +1,6 @@
 """Walks a cluster in portions, each small enough to be held whole, and forgets each."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -9,9 +9,9 @@ import msgspec
 from lws.api import names
 from lws.api.kinds import Kind
 from lws.base.clock import Clock
-from lws.cli.check import intents, objects
+from lws.cli.check import intents, objects, returning
 from lws.cli.check.definitions import Unknown, used_fields
-from lws.cli.check.findings import Finding, Inventory, Severity, Subject, Topic
+from lws.cli.check.findings import Finding, Findings, Inventory, Severity, Subject, Topic
 from lws.cli.check.reading import find, pages
 from lws.client import resources
 from lws.client.errors import Forbidden
@@ -36,12 +36,15 @@ class Survey:
         inventory: Inventory,
         unknown: Sequence[Unknown] = (),
         gang: ConfiguredGang | None = None,
+        back: bool = False,
     ) -> None:
+        """`unknown`: fields that our definitions do not know; `back`: judge the way back too."""
         self._client, self._clock = client, clock
         self._inventory = inventory
         self._unknown = {one.kind: one for one in unknown}
         self._gang = gang
-        self.findings: list[Finding] = []
+        self.findings = Findings()
+        self._back = back
         self.gangs: dict[str, Subject] = {}
         """Gang schedulers that pods are marked for, with one of those pods."""
         self._denied: set[str] = set()
@@ -84,27 +87,18 @@ class Survey:
         """What belongs to some sets of one namespace."""
         wanted = f"in ({','.join(map(_name, sets))})"
         selector = f"{names.NAME} {wanted}"
+        leaders: dict[str, JsonObject] = {}
         async for page in self._pages(resources.STATEFULSETS, namespace, selector):
             self._seen(page, Kind.STATEFUL_SET)
             for item in page:
                 if names.GROUP_INDEX not in item["metadata"].get("labels", {}):
-                    self.findings += objects.judge_application(item)
+                    self.findings.add(objects.judge_application(item))
+                    leaders[item["metadata"]["name"]] = item
             self._put(page, Kind.STATEFUL_SET, rehearsal.put_statefulsets)
         async for page in self._pages(resources.SERVICES, namespace, selector):
             self._seen(page, Kind.SERVICE)
             self._put(page, Kind.SERVICE, rehearsal.put_services)
-        active = f"{selector},!{names.STATEFULSET_REVISION_HASH}"
-        async for page in self._pages(resources.CONTROLLERREVISIONS, namespace, active):
-            self._seen(page, Kind.CONTROLLER_REVISION)
-            self._put(page, Kind.CONTROLLER_REVISION, rehearsal.put_revisions)
-        retired = f"{names.HISTORY_OF} {wanted}"
-        async for page in self._pages(resources.CONTROLLERREVISIONS, namespace, retired):
-            self._seen(page, Kind.CONTROLLER_REVISION)
-            self._put(
-                page,
-                Kind.CONTROLLER_REVISION,
-                lambda these: rehearsal.put_revisions(these, retired=True),
-            )
+        await self._revisions(rehearsal, namespace, sets, leaders)
         async for page in self._pages(resources.PODS, namespace, selector):
             self._pods(page)
             self._put(page, Kind.POD, rehearsal.put_pods)
@@ -113,11 +107,51 @@ class Survey:
                 self._seen(page, Kind.POD_GROUP)
                 self._put(page, Kind.POD_GROUP, rehearsal.put_pod_groups)
 
+    async def _revisions(
+        self,
+        rehearsal: SetRehearsal,
+        namespace: str,
+        sets: Sequence[JsonObject],
+        leaders: Mapping[str, JsonObject],
+    ) -> None:
+        """Active and retired ones of some sets, and not those of the StatefulSet controller."""
+        wanted = f"in ({','.join(map(_name, sets))})"
+        active = f"{names.NAME} {wanted},!{names.STATEFULSET_REVISION_HASH}"
+        async for page in self._pages(resources.CONTROLLERREVISIONS, namespace, active):
+            self._seen(page, Kind.CONTROLLER_REVISION)
+            self._put(page, Kind.CONTROLLER_REVISION, rehearsal.put_revisions)
+            if self._back:
+                self._judge_return(sets, leaders, page)
+        retired = f"{names.HISTORY_OF} {wanted}"
+        async for page in self._pages(resources.CONTROLLERREVISIONS, namespace, retired):
+            self._seen(page, Kind.CONTROLLER_REVISION)
+            self._put(
+                page,
+                Kind.CONTROLLER_REVISION,
+                lambda these: rehearsal.put_revisions(these, retired=True),
+            )
+
+    def _judge_return(
+        self,
+        sets: Sequence[JsonObject],
+        leaders: Mapping[str, JsonObject],
+        revisions: Sequence[JsonObject],
+    ) -> None:
+        by_name = {_name(lws): lws for lws in sets}
+        for revision in revisions:
+            labels = revision["metadata"]["labels"]
+            leader = leaders.get(labels[names.NAME])
+            key = labels.get(names.REVISION_KEY)
+            if leader is None or leader["metadata"]["labels"].get(names.REVISION_KEY) != key:
+                continue
+            self.findings.add(returning.judge_strategy(leader))
+            self.findings.add(returning.judge_spelling(by_name[labels[names.NAME]], revision))
+
     def _pods(self, page: Sequence[JsonObject]) -> None:
         self._inventory.count("Pod", len(page))
         marker = None if self._gang is None else self._gang.provider
         for pod in page:
-            self.findings += objects.judge_pod(pod, marker=marker)
+            self.findings.add(objects.judge_pod(pod, marker=marker))
             gang = objects.gang_of(pod)
             if gang is not None:
                 metadata = pod["metadata"]
@@ -128,11 +162,13 @@ class Survey:
         self._seen(portion, kind)
         readable = []
         for document in portion:
-            self.findings += objects.judge_set(document, kind=kind)
+            self.findings.add(objects.judge_set(document, kind=kind))
+            if self._back:
+                self.findings.add(returning.judge_additions(document, kind=kind))
             unknown = self._unknown.get(kind)
             used = [] if unknown is None else used_fields(document, unknown)
             if used:
-                self.findings.append(_lost(document, kind, used))
+                self.findings.add([_lost(document, kind, used)])
             if self._put([document], kind, put):
                 readable.append(document)
         return readable
@@ -143,7 +179,7 @@ class Survey:
         for item in page:
             self._inventory.count_managers(word, objects.managers_of(item))
             if word not in (names.KIND, names.DS_KIND):
-                self.findings += objects.judge_managers(item, kind=word)
+                self.findings.add(objects.judge_managers(item, kind=word))
 
     def _put(self, page: Iterable[JsonObject], kind: Kind | str, put: Any) -> bool:
         """Into the caches; whether all could be read."""
@@ -156,20 +192,20 @@ class Survey:
                 is_whole = False
                 metadata = item["metadata"]
                 about = Subject(word, metadata.get("namespace", ""), metadata["name"])
-                self.findings.append(_unreadable(about, str(error)))
+                self.findings.add([_unreadable(about, str(error))])
         return is_whole
 
     async def _tell(self, rehearsed: Sequence[Rehearsed], *, kind: str) -> None:
         for one in rehearsed:
             of = Subject(kind, one.namespace, one.name)
-            self.findings += map(intents.obstacle_of, one.obstacles)
+            self.findings.add(map(intents.obstacle_of, one.obstacles))
             for action in one.actions:
                 live = None
                 if intents.reads_live(action):
                     live = await self._live(action)
                 finding = intents.finding_of(action, of=of, live=live)
                 if finding is not None:
-                    self.findings.append(finding)
+                    self.findings.add([finding])
 
     async def _live(self, action: Any) -> JsonObject | None:
         resource = resources_of(self._gang)[action.kind]
@@ -193,7 +229,7 @@ class Survey:
         except Forbidden as error:
             if resource.plural not in self._denied:
                 self._denied.add(resource.plural)
-                self.findings.append(denied(resource, error))
+                self.findings.add([denied(resource, error)])
 
 
 def denied(resource: Resource, error: Forbidden) -> Finding:
