@@ -203,7 +203,7 @@ def test_why_a_group_is_not_ready_is_told_in_plain_words(lws: Typed, tmp_path: P
     lws.sandbox.kubectl("apply", "-f", str(file))
     for name, told in (
         ("claims", "group 0: leader pending, its volume claim models is not there"),
-        ("lonely", "kept free by its anti-affinity"),
+        ("lonely", "are taken by other groups (exclusive placement by kubernetes.io/hostname)"),
         ("ds/chat", "big group 0: leader pending, 0/10 nodes have nvidia.com/gpu to spare"),
     ):
         eventually(lambda: told in lws("status", name, code=1), timeout=60, what=told)  # noqa: B023

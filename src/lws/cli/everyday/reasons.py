@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from lws.api import names
 from lws.cli.everyday.family import Document, condition, is_true
 
 _NODES = re.compile(r"^(\d+)/(\d+) nodes are available: (.*)$", re.DOTALL)
@@ -48,7 +49,26 @@ def _not_placed(pod: Document) -> str:
     scheduled = condition(pod, "PodScheduled")
     if scheduled is None or scheduled["status"] == "True":
         return "not looked at by a scheduler yet"
-    return placing_words(scheduled.get("message") or scheduled.get("reason") or "no node fits")
+    words = placing_words(scheduled.get("message") or scheduled.get("reason") or "no node fits")
+    return _exclusive_words(pod, words)
+
+
+def _exclusive_words(pod: Document, words: str) -> str:
+    """The affinities of exclusive placement are ours, and known to nobody by these names."""
+    annotations = pod["metadata"].get("annotations") or {}
+    for key, part in _EXCLUSIVE:
+        if annotations.get(key):
+            taken = f"are taken by other {part}s (exclusive placement by {annotations[key]})"
+            for ours in (_ITS_ANTI_AFFINITY, _THEIR_ANTI_AFFINITY):
+                words = words.replace(ours, taken)
+            words = words.replace(_ITS_AFFINITY, f"are not where its {part} is")
+    return words
+
+
+_EXCLUSIVE = ((names.EXCLUSIVE_TOPOLOGY, "group"), (names.SUBGROUP_EXCLUSIVE_TOPOLOGY, "subgroup"))
+_ITS_AFFINITY = "are not where its affinity wants it"
+_ITS_ANTI_AFFINITY = "are kept free by its anti-affinity"
+_THEIR_ANTI_AFFINITY = "hold pods that want no such company"
 
 
 def placing_words(message: str) -> str:
@@ -99,11 +119,11 @@ _PLACING = (
     (r"Too many pods", "hold all the pods that they may"),
     (r"node\(s\) had untolerated taint\(?s?\)? ?(.*)", r"have a taint not tolerated \1"),
     (r"node\(s\) didn't match Pod's node affinity/selector", "do not match the node selector"),
-    (r"node\(s\) didn't match pod affinity rules", "are not where its affinity wants it"),
-    (r"node\(s\) didn't match pod anti-affinity rules", "are kept free by its anti-affinity"),
+    (r"node\(s\) didn't match pod affinity rules", _ITS_AFFINITY),
+    (r"node\(s\) didn't match pod anti-affinity rules", _ITS_ANTI_AFFINITY),
     (
         r"node\(s\) didn't satisfy existing pods anti-affinity rules",
-        "hold pods that want no such company",
+        _THEIR_ANTI_AFFINITY,
     ),
     (r"node\(s\) didn't have free ports for the requested pod ports", "have its ports in use"),
     (

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from lws.api import names
 from lws.cli.everyday.reasons import placing_words, restarts_of, state_of, why_not_ready
 from tests.unit.cli.everyday.objects import container, pod
 
@@ -128,6 +129,24 @@ def test_an_evicted_pod_says_why() -> None:
     evicted = pod(0, ready=False, phase="Failed", reason="Evicted", message=None)
     evicted["status"]["message"] = "The node was low on memory"
     assert why_not_ready(evicted) == "evicted: The node was low on memory"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "part"),
+    [(names.EXCLUSIVE_TOPOLOGY, "group"), (names.SUBGROUP_EXCLUSIVE_TOPOLOGY, "subgroup")],
+)
+def test_exclusive_placement_without_room_is_called_by_its_name(annotation: str, part: str) -> None:
+    message = (
+        "0/20 nodes are available: 12 node(s) didn't match pod anti-affinity rules, "
+        f"8 node(s) didn't match pod affinity rules. {NO_VICTIMS}"
+    )
+    alone = pod(0, ready=False, message=message)
+    assert "anti-affinity" in why_not_ready(alone), "of a user's own affinities"
+    alone["metadata"]["annotations"][annotation] = "rack"
+    assert why_not_ready(alone) == (
+        f"0/20 nodes fit: 12 are taken by other {part}s (exclusive placement by rack), "
+        f"8 are not where its {part} is"
+    )
 
 
 def test_gates_are_named() -> None:
