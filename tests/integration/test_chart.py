@@ -83,6 +83,7 @@ def place(spare_control_plane: ControlPlane) -> Iterator[str]:
     yield name
     kube.delete("namespaces", name)
     kube.delete_all("pods", name, grace=0)
+    kube.delete("clusterrolebindings.rbac.authorization.k8s.io", f"metrics-{name}")
 
 
 def older_chart(folder: Path) -> Path:
@@ -125,7 +126,9 @@ def test_a_release_lives_and_its_manager_works_as_the_chart_starts_it(
         pod = plane.kube.get("pods", "up-0", place)
         variables = {one["name"] for one in pod["spec"]["containers"][0]["env"]}
         assert "LWS_LEADER_ADDRESS" in variables, "the webhook marked the pod"
-        assert types_of(scraped(plane, release)) >= families()
+        nobody, reader = token_of(plane, "default", place), a_reader(plane, place)
+        assert scraped(plane, release, nobody).startswith("HTTP/1.0 403")
+        assert types_of(scraped(plane, release, reader)) >= families()
         assert manager.stop(30) == 0
     must(release.helm("uninstall"))
     assert plane.kube.find("deployments.apps", MANAGER, NAMESPACE) is None
@@ -212,13 +215,28 @@ def inside(text: str, mounted: dict[str, Path]) -> str:
 
 
 def account(plane: ControlPlane, name: str, folder: Path) -> Path:
-    """A kubeconfig with a token of the ServiceAccount, as the kubelet would ask for it."""
-    path = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{name}/token"
-    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-    token = plane.kube.request("POST", path, body)["status"]["token"]
+    """A kubeconfig of the ServiceAccount."""
     file = folder / "account.kubeconfig"
+    token = token_of(plane, name, NAMESPACE)
     file.write_text(kubeconfig_text(plane.server, plane.server_files, name, token))
     return file
+
+
+def token_of(plane: ControlPlane, account: str, namespace: str) -> str:
+    """A token as the kubelet would ask for it."""
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    token: str = plane.kube.request("POST", path, body)["status"]["token"]
+    return token
+
+
+def a_reader(plane: ControlPlane, place: str) -> str:
+    """The token of an account that may read the metrics, as the notes of the chart say."""
+    plane.kubectl("create", "serviceaccount", "prometheus", "--namespace", place)
+    role = f"--clusterrole={RELEASE}-lws-metrics-reader"
+    who = f"--serviceaccount={place}:prometheus"
+    plane.kubectl("create", "clusterrolebinding", f"metrics-{place}", role, who)
+    return token_of(plane, "prometheus", place)
 
 
 def is_ready(release: Release) -> bool:
@@ -276,19 +294,16 @@ def is_available(plane: ControlPlane, place: str, kind: str, name: str) -> bool:
     return any(one["type"] == "Available" and one["status"] == "True" for one in found)
 
 
-def scraped(plane: ControlPlane, release: Release) -> str:
-    """The metrics, by one who may read them, the certificate checked as the ServiceMonitor says."""
+def scraped(plane: ControlPlane, release: Release, token: str) -> str:
+    """The answer to one with that token; the certificate is checked as the ServiceMonitor says."""
     secret = plane.kube.get("secrets", "lws-webhook-server-cert", NAMESPACE)["data"]
     context = ssl.create_default_context(cadata=b64decode(secret["ca.crt"]).decode())
     name = f"lws-webhook-service.{NAMESPACE}.svc"
-    token = yaml.safe_load(plane.admin_kubeconfig.read_text())["users"][0]["user"]["token"]
     request = f"GET /metrics HTTP/1.0\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
     plain = socket.create_connection(("127.0.0.1", release.ports["metrics"]), timeout=10)
     with closing(context.wrap_socket(plain, server_hostname=name)) as secure:
         secure.sendall(request.encode())
-        answer = b"".join(iter(lambda: secure.recv(65536), b"")).decode()
-    assert answer.startswith("HTTP/1.0 200"), answer[:200]
-    return answer
+        return b"".join(iter(lambda: secure.recv(65536), b"")).decode()
 
 
 def types_of(answer: str) -> set[str]:
