@@ -122,6 +122,32 @@ def test_what_rests_is_not_touched_and_what_was_under_way_goes_on(
         }
         assert others < uids
         assert operator.running
+        _assert_the_way_back_is_open(restored)
+
+
+def _assert_the_way_back_is_open(plane: ControlPlane) -> None:
+    """A set made by us: its revision comes back from a real server as the other would spell it."""
+    container = {"name": "serve", "image": "serve:1", "args": ["a<b"]}
+    limits = {"limits": {"cpu": "1000m", "memory": "1024Mi"}}
+    first = {**container, "name": "load", "resources": limits}
+    worker = {"spec": {"containers": [container], "initContainers": [first]}}
+    plane.kube.create(
+        {
+            "apiVersion": "leaderworkerset.x-k8s.io/v1",
+            "kind": "LeaderWorkerSet",
+            "metadata": {"name": "ours", "namespace": NAMESPACE},
+            "spec": {"replicas": 1, "leaderWorkerTemplate": {"size": 2, "workerTemplate": worker}},
+        }
+    )
+
+    def is_ready() -> bool:
+        status = plane.kube.get("leaderworkersets", "ours", NAMESPACE).get("status", {})
+        return bool(status.get("readyReplicas") == 1)
+
+    eventually(is_ready, timeout=60, what="the set is ready")
+    _, report = check(plane, "--back", "-n", NAMESPACE)
+    assert [one for one in report["findings"] if one["topic"] == "way back"] == []
+    assert report["found"]["counts"]["LeaderWorkerSet"] == 8
 
 
 def _is_rolled(plane: ControlPlane) -> bool:
