@@ -203,6 +203,19 @@ def test_a_pod_that_ends_slower_than_its_grace_is_killed(sandbox: SandboxWorld) 
     assert last["state"]["terminated"]["exitCode"] == 137
 
 
+def test_a_shorter_grace_that_comes_later_counts(sandbox: SandboxWorld) -> None:
+    made = pod("one", terminationGracePeriodSeconds=60)
+    made["metadata"]["annotations"] = {"test.lws/terminate-after": "2m"}
+    start(sandbox, made)
+    sandbox.delete("pods", "one")
+    sandbox.pass_time(5)
+    sandbox.delete("pods", "one", grace=10)
+    sandbox.pass_time(4)
+    assert sandbox.find("pods", "one") is not None
+    sandbox.pass_time(2)
+    assert sandbox.find("pods", "one") is None
+
+
 # Nodes
 
 

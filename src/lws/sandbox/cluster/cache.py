@@ -29,6 +29,7 @@ class Cache:
         self._indexes: dict[str, dict[str, dict[Place, JsonObject]]] = {}
         self._handlers: list[Handler] = []
         self._waiters: dict[Place, list[tuple[int, asyncio.Future[None]]]] = {}
+        self._revision = 0  # all news up to here has come
         self.synced = asyncio.Event()
 
     # Reads
@@ -79,6 +80,8 @@ class Cache:
         """
         place, version = place_of(obj), version_of(obj) + later
         present = self._objects.get(place)
+        if present is None and self._revision >= version_of(obj):
+            return  # it came and went, before the writer had its answer
         if present is not None and version_of(present) >= version:
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -98,6 +101,7 @@ class Cache:
                 self._replace(())  # its definition has gone, and it with that
                 self.synced.set()
                 return
+            self._revision = int(listing.resource_version)
             self._replace(listing.items)
             self.synced.set()
             await self._follow(listing.resource_version)
@@ -132,6 +136,7 @@ class Cache:
 
     def _take(self, obj: JsonObject, *, is_gone: bool) -> None:
         place = place_of(obj)
+        self._revision = max(self._revision, version_of(obj))
         old = self._objects.get(place)
         if old is not None:
             self._leave(place, old)

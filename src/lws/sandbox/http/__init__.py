@@ -3,6 +3,7 @@
 Law: the only part of the sandbox with a network. Decides nothing about objects.
 """
 
+from lws.sandbox.http.audit import AuditLog as AuditLog
 from lws.sandbox.http.serving import HttpServer as HttpServer
 from lws.sandbox.http.serving import ListenOptions as ListenOptions
 from lws.sandbox.http.webhooks import HttpWebhooks as HttpWebhooks

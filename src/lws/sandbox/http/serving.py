@@ -20,6 +20,7 @@ from multidict import CIMultiDict
 from lws.base.errors import InvalidInput
 from lws.client.requests import Request
 from lws.client.responses import Response
+from lws.sandbox.http.audit import AuditLog, Entry
 from lws.sandbox.server import status
 from lws.sandbox.server.handler import ADMIN_USER, Handler, User
 from lws.sandbox.server.parsing import BODY_BYTES_MAX
@@ -46,6 +47,7 @@ class ListenOptions:
     tls: ssl.SSLContext | None = None
     tokens: Mapping[str, User] = field(default_factory=dict)
     """Users by their bearer token; none: everybody is an administrator."""
+    audit: AuditLog | None = None
 
     def require_safe(self) -> None:
         """`InvalidInput` if strangers could write here."""
@@ -126,6 +128,7 @@ class HttpServer:
             await self._runner.cleanup()
             raise _not_listening(options, error) from error
         self.port = self._runner.addresses[0][1]
+        self._handler.api.world.users = options.tokens
         self._handler.api.world.server_address = f"{options.host}:{self.port}"
         return self
 
@@ -139,20 +142,33 @@ class HttpServer:
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
+        if self._options.audit is not None:
+            self._options.audit.close()
 
     async def _answer(self, incoming: web.Request) -> web.StreamResponse:
+        entry: Entry | None = None
         try:
             user = self._user(incoming)
             request = await _request_of(incoming)
             headers = _headers_of(incoming)
+            entry = self._noted(request, headers, user)
             if self._handler.media_of_stream(request):
-                return await self._stream(incoming, request, headers, user)
-            return _outgoing(await self._handler.handle(request, headers=headers, user=user))
+                return await self._stream(incoming, request, headers, user, entry)
+            response = await self._handler.handle(request, headers=headers, user=user)
         except ApiStatus as refusal:
-            return _outgoing(refusal_response(refusal))
+            response = refusal_response(refusal)
         except Exception as error:
             log.error("request failed", method=incoming.method, path=incoming.path, exc_info=error)
-            return _outgoing(refusal_response(status.internal(f"{type(error).__name__}: {error}")))
+            response = refusal_response(status.internal(f"{type(error).__name__}: {error}"))
+        if entry is not None:
+            entry.complete(response.status)
+        return _outgoing(response)
+
+    def _noted(self, request: Request, headers: Mapping[str, str], user: User) -> Entry | None:
+        audit = self._options.audit
+        if audit is None:
+            return None
+        return audit.begin(request, headers, user, self._handler.api.world.registry)
 
     def _user(self, incoming: web.Request) -> User:
         if not self._options.tokens or incoming.path in _OPEN:
@@ -164,7 +180,12 @@ class HttpServer:
         return user
 
     async def _stream(
-        self, incoming: web.Request, request: Request, headers: Mapping[str, str], user: User
+        self,
+        incoming: web.Request,
+        request: Request,
+        headers: Mapping[str, str],
+        user: User,
+        entry: Entry | None,
     ) -> web.StreamResponse:
         """A watch or a log that is followed: the head at once, each line as it comes."""
         media = self._handler.media_of_stream(request)
@@ -173,6 +194,8 @@ class HttpServer:
                 headers={"Content-Type": media, "Cache-Control": "no-cache, private"}
             )
             outgoing.enable_chunked_encoding()
+            if entry is not None:
+                entry.started()
             await outgoing.prepare(incoming)
             try:
                 async for line in lines:
@@ -181,6 +204,9 @@ class HttpServer:
             except (ConnectionError, asyncio.CancelledError):
                 if incoming.transport is not None and not incoming.transport.is_closing():
                     raise
+            finally:
+                if entry is not None:
+                    entry.complete(200)
             return outgoing
 
 

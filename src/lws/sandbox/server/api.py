@@ -243,7 +243,8 @@ class Api:
     async def _created(self, operation: Operation, obj: JsonObject) -> JsonObject:
         if reviews.is_review(operation.kind):
             now = format_time(self.world.clock.now())
-            return reviews.answer(operation, writes.asked(self.world, operation, obj), now)
+            asked = writes.asked(self.world, operation, obj)
+            return reviews.answer(operation, asked, now, self.world.users)
         return await writes.create(self.world, operation, obj)
 
     async def _updated(self, operation: Operation, obj: JsonObject) -> JsonObject:

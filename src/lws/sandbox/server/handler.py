@@ -30,7 +30,7 @@ from lws.sandbox.server.presentation import (
     refusal_response,
 )
 from lws.sandbox.server.status import ApiStatus
-from lws.sandbox.server.verbs import Caller, ListOptions
+from lws.sandbox.server.verbs import Caller, EventType, ListOptions, WatchEvent, WatchOptions
 from lws.sandbox.server.watches import StoreWatch
 from lws.sandbox.server.writes import found
 
@@ -129,7 +129,14 @@ class Handler:
             async with aclosing(self._log(call)) as chunks:
                 yield chunks
             return
-        watch, writer = self._watch(call)
+        options, writer = self._asked(call)
+        try:
+            watch = StoreWatch(self.api.world, target.kind, target.namespace, options)
+        except ApiStatus as refusal:
+            if refusal.reason != "Expired":
+                raise
+            yield _only(writer.line(WatchEvent(EventType.ERROR, refusal.to_json())))
+            return
         async with watch, aclosing(_lines(watch, writer)) as lines:
             yield lines
 
@@ -150,7 +157,7 @@ class Handler:
             body = b"".join([line async for line in lines])
         return Response(200, {"content-type": "application/json"}, body)
 
-    def _watch(self, call: _Call) -> tuple[StoreWatch, EventWriter]:
+    def _asked(self, call: _Call) -> tuple[WatchOptions, EventWriter]:
         kind = call.target.kind
         require_verb(call.operation(Caller()), "watch")
         accepted = accepted_of(call.headers.get("accept", ""))
@@ -159,10 +166,8 @@ class Handler:
         if options.timeout_seconds is None:
             seconds = _WATCH_SECONDS * (1 + clock.random())
             options = replace(options, timeout_seconds=seconds)
-        watch = StoreWatch(self.api.world, kind, call.target.namespace, options)
         include = call.query.text("includeObject")
-        writer = EventWriter(kind, accepted.form, include=include, now=clock.now)
-        return watch, writer
+        return options, EventWriter(kind, accepted.form, include=include, now=clock.now)
 
     async def _answer(self, call: _Call) -> Response:
         method = call.request.method
@@ -378,6 +383,10 @@ def _is_watch(call: _Call) -> bool:
 def _agent(headers: Headers) -> str:
     """The program's name, which owns fields for want of a better name."""
     return headers.get("user-agent", "").partition("/")[0] or "unknown"
+
+
+async def _only(line: bytes) -> AsyncGenerator[bytes]:
+    yield line
 
 
 async def _lines(watch: StoreWatch, writer: EventWriter) -> AsyncGenerator[bytes]:

@@ -88,6 +88,8 @@ class World:
     registry: Registry
     admission: Admission
     server_address: str = "127.0.0.1"
+    users: Mapping[str, Any] = field(default_factory=dict)
+    """Who may come in, by bearer token."""
     observers: list[WriteObserver] = field(default_factory=list)
     """Parts of the server that act on writes."""
 

@@ -78,7 +78,7 @@ async def apply(
     world: World, operation: Operation, body: JsonObject, *, force: bool
 ) -> tuple[JsonObject, bool]:
     """Server-side apply; makes the object if there is none, and says whether it did."""
-    _require_applicable(operation, body)
+    _require_applicable(operation, body, is_there=world.store.get(operation.key) is not None)
     try:
         if operation.subresource == "scale":
             writes.found(world, operation)
@@ -122,8 +122,8 @@ def _require_same(operation: Operation, body: JsonObject, old: JsonObject) -> No
         )
 
 
-def _require_applicable(operation: Operation, body: Any) -> None:
-    """400 for a body that names nothing, or something else."""
+def _require_applicable(operation: Operation, body: Any, *, is_there: bool) -> None:
+    """400 for a body that names nothing, or something else; what is there need not be named."""
     if body is None:
         raise status.bad_request("invalid object type: /, Kind=")
     if not isinstance(body, dict):
@@ -144,9 +144,10 @@ def _require_applicable(operation: Operation, body: Any) -> None:
     metadata = body.setdefault("metadata", {})
     if not isinstance(metadata, dict):
         raise status.bad_request("metadata is no object")
-    metadata.setdefault("name", operation.name)
     if metadata.get("managedFields"):
         raise status.bad_request("metadata.managedFields must be nil")
+    if is_there:
+        metadata.setdefault("name", operation.name)
     writes.require_place(operation, {"metadata": dict(metadata)})
 
 

@@ -21,7 +21,7 @@ def is_review(kind: Kind) -> bool:
 
 
 def answer(
-    operation: Operation, body: JsonObject, now: str, users: Mapping[str, Any] | None = None
+    operation: Operation, body: JsonObject, now: str, users: Mapping[str, Any]
 ) -> JsonObject:
     """The body with its status.
 
@@ -34,7 +34,7 @@ def answer(
             body["metadata"] = {"creationTimestamp": now}
             body["status"] = {"userInfo": _user_info(operation)}
         case "TokenReview":
-            body["status"] = _token_status(operation, spec, users or {})
+            body["status"] = _token_status(operation, spec, users)
         case "SelfSubjectRulesReview":
             body["metadata"] = {}
             body["status"] = _rules(operation)

@@ -13,13 +13,23 @@ from lws.sandbox.cluster.options import ClusterOptions, NodeSpec
 from lws.sandbox.server.server import Server
 from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import DeleteOptions, WatchOptions
+from lws.sandbox.store import Store
 from tests.conformance.cluster.worlds.world import Json, World
 
 T = TypeVar("T")
 
 _KINDS = {"merge": PatchType.MERGE, "strategic": PatchType.STRATEGIC, "json": PatchType.JSON}
 _STEP = 0.1
+_OTHERS_TURNS = 50
 _QUIET = 3.0
+
+
+class SlowStore(Store):
+    """As with a file behind it: others see a write, and act, before its writer has an answer."""
+
+    async def durable(self) -> None:
+        for _ in range(_OTHERS_TURNS):
+            await asyncio.sleep(0)
 
 
 class SandboxWorld(World):
@@ -29,7 +39,7 @@ class SandboxWorld(World):
         self.namespace = "world"
         self.nodes = [node.name for node in nodes]
         self.clock = VirtualClock()
-        self.server = Server(clock=self.clock)
+        self.server = Server(clock=self.clock, store=SlowStore())
         self.cluster = Cluster(self.server.api, self.clock, nodes=nodes, options=options)
         self._loop = asyncio.new_event_loop()
         self._changes: list[tuple[str, Json]] = []

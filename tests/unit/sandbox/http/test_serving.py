@@ -77,6 +77,30 @@ async def test_only_tokens_that_are_known_are_let_in() -> None:
         assert (await _json(answer))["status"]["userInfo"]["username"] == "joe"
 
 
+async def test_a_token_review_knows_the_tokens_that_are_let_in() -> None:
+    options = ListenOptions(tokens={"secret": User("joe", ("readers",))})
+    reviews = "/apis/authentication.k8s.io/v1/tokenreviews"
+    headers = {"Authorization": "Bearer secret"}
+    async with _serving(options) as (url, session):
+        for token, is_known in (("secret", True), ("other", False)):
+            body = {"spec": {"token": token}}
+            answer = await session.post(url + reviews, json=body, headers=headers)
+            status = (await _json(answer))["status"]
+            assert bool(status.get("authenticated")) is is_known
+            assert status["user"].get("groups") == (["readers"] if is_known else None)
+
+
+async def test_a_watch_from_before_all_that_is_remembered_is_told_so_in_its_first_line() -> None:
+    server = Server(clock=RealClock())
+    server.store.forget()
+    http = HttpServer(server.handler, ListenOptions())
+    async with server, http, aiohttp.ClientSession() as session:
+        answer = await session.get(f"{http.url}{MAPS}?watch=1&resourceVersion=1")
+        assert answer.status == 200
+        event = await _json(answer)
+        assert (event["type"], event["object"]["code"]) == ("ERROR", 410)
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.com"])
 def test_other_machines_are_let_in_only_with_tls_and_a_token(host: str) -> None:
     token = {"secret": User("joe")}

@@ -138,11 +138,11 @@ class Kubelets:
         """Has it waited so long for this? If not, it will be looked at again in time."""
         since = self._life(pod).since
         now = self._clock.monotonic()
-        if what not in since:
-            since[what] = now
-            if seconds > 0:
-                self.worker.add_after(place_of(pod), seconds)
-        return now - since[what] >= seconds - 1e-6
+        left = since.setdefault(what, now) + seconds - now
+        if left > 1e-6:  # also where the wait is another than it was
+            self.worker.add_after(place_of(pod), left)
+            return False
+        return True
 
     # One pod
 
@@ -235,10 +235,9 @@ class Kubelets:
             return  # it only waits for finalizers
         if phase_of(pod) not in TERMINAL:
             wish = _wish(pod, TERMINATE_AFTER, 0.0)
-            left = parse_time(pod["metadata"]["deletionTimestamp"]) - self._clock.now()
             for name in statuses.container_names(pod) if "end" not in self._life(pod).since else ():
                 self._tell(pod, "Normal", "Killing", f"Stopping container {name}")
-            if not self._is_due(pod, "end", max(0.0, min(wish, left)) if wish else 0.0):
+            if not self._is_due(pod, "end", min(wish, float(grace))):
                 return
             exit_code = 143 if wish <= grace else 137
             await self._write(statuses.ended(pod, self._clock, exit_code=exit_code))
