@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 QUICK := tests/unit tests/property tests/golden tests/repo tests/simulation
-# On a real control plane a test waits for many programs. What failed is tried once more, by itself
-# and said so: a machine that stalled for seconds does not fail it twice, a fault of ours does.
+# Tests on control planes mostly wait, so those of several planes run side by side, each plane's in
+# one process (tests/scheduling.py). What failed is tried once more, by itself and said so: a machine
+# that stalled for seconds does not fail it twice, a fault of ours does.
 REAL := tests/integration tests/conformance
 .DEFAULT_GOAL := help
 .PHONY: help setup lint test quick controlplane tools demo bench lock generate
@@ -28,7 +29,7 @@ lint: setup ## ruff, mypy, import-linter
 
 test: setup controlplane tools ## every test, the real control plane's too
 	$(BIN)/pytest -n 2 $(QUICK) tests/deploy
-	$(BIN)/pytest $(REAL) || $(BIN)/pytest --last-failed --last-failed-no-failures none $(REAL)
+	$(BIN)/pytest -n 3 --dist loadscope $(REAL) || $(BIN)/pytest --last-failed --last-failed-no-failures none $(REAL)
 
 quick: setup ## the tests that need no control plane: before every commit
 	$(BIN)/pytest -n 2 $(QUICK)

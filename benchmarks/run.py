@@ -18,9 +18,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.audit import WRITES, Count
-from harness.controlplane import OPERATOR, ControlPlane
+from harness.controlplane import ControlPlane
 from harness.kwok import READY_AFTER
 from harness.operator import Operator
+from harness.plane import OPERATOR
 
 NAMESPACE = "bench"
 NAME = "bench"

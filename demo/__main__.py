@@ -9,7 +9,7 @@ import sys
 from demo.story import UntrueError, run
 from demo.view import View
 from harness.controlplane import ControlPlane
-from harness.sandbox import SandboxPlane
+from harness.up import UpPlane
 
 
 def main() -> int:
@@ -21,7 +21,7 @@ def main() -> int:
                 view.say("start a control plane: etcd, kube-apiserver, controllers, kwok")
             else:
                 view.say("start a control plane in memory: lws up")
-            with ControlPlane() if is_real else SandboxPlane(nodes=12) as plane:
+            with ControlPlane() if is_real else UpPlane(nodes=12) as plane:
                 view.told("the control plane is ready, with nodes and the CRDs")
                 run(plane, view)
             view.told("everything is stopped and cleaned up")

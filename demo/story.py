@@ -14,11 +14,11 @@ from harness import pods
 from harness.controlplane import ControlPlane
 from harness.kwok import READY_AFTER
 from harness.operator import Operator
-from harness.sandbox import SandboxPlane
+from harness.up import UpPlane
 from harness.waiting import NotYetError, eventually
 from harness.watching import Recorder
 
-Plane = ControlPlane | SandboxPlane
+Plane = ControlPlane | UpPlane
 NAMESPACE = "demo"
 NAME = "vllm"
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "vllm" / "leaderworkerset.yaml"

@@ -9,46 +9,33 @@ when the block is left, and also when this process is killed (see `guard.py`).
 """
 
 import contextlib
-import secrets
-import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 
-import trustme
 import yaml
 
 from harness import audit, kwok
 from harness.binaries import Binaries, find_binaries
-from harness.certificates import ServerFiles, write_server_files, write_signing_keys
-from harness.kube import Json, Kube
+from harness.certificates import write_signing_keys
+from harness.kube import Kube
 from harness.nodes import NodeLabels, add_nodes, default_labels
-from harness.ports import release_port, take_port
-from harness.process import Home, Process
+from harness.plane import AUDITED, CRDS, MASTERS, USERS, Plane
+from harness.process import Process
 from harness.waiting import NotYetError, eventually
 
-ADMIN = "admin"
-OPERATOR = "lws-operator"
-RESTRICTED = "lws-restricted"
-
-_MASTERS = ("system:masters",)
 _USERS: Mapping[str, tuple[str, ...]] = {
-    ADMIN: _MASTERS,
-    OPERATOR: _MASTERS,
-    RESTRICTED: (),  # may do what a test binds to it, and nothing else
-    "system:kube-controller-manager": _MASTERS,
-    "system:kube-scheduler": _MASTERS,
-    "kwok": _MASTERS,
+    **USERS,
+    "system:kube-controller-manager": MASTERS,
+    "system:kube-scheduler": MASTERS,
+    "kwok": MASTERS,
 }
-_AUDITED = (OPERATOR, RESTRICTED)
-_CRDS = Path(__file__).resolve().parent.parent / "deploy" / "crds"
 _LEASES = "leases.coordination.k8s.io"
 _START_SECONDS = 60.0
 
 
-class ControlPlane:
-    """One control plane; a context manager that returns when it is ready."""
+class ControlPlane(Plane):
+    """The real programs."""
 
     def __init__(
         self,
@@ -60,13 +47,14 @@ class ControlPlane:
         controllers: bool = True,
         scheduler: bool = True,
         kubelets: bool = True,
-        crds: Path | None = _CRDS,
+        crds: Path | None = CRDS,
     ) -> None:
         """Choose the parts; nothing starts before `start`, or the `with` block.
 
         `max_unavailable_gate` sets the feature gate MaxUnavailableStatefulSet, None leaves it at
         its default. `crds` is a folder of definitions that are there before any controller starts.
         """
+        super().__init__(_USERS)
         gates = dict(feature_gates or {})
         if max_unavailable_gate is not None:
             gates["MaxUnavailableStatefulSet"] = max_unavailable_gate
@@ -75,60 +63,23 @@ class ControlPlane:
         self._node_labels = node_labels
         self._wanted = {"controllers": controllers, "scheduler": scheduler, "kubelets": kubelets}
         self._crds = crds
-        self._home: Home | None = None
         self._processes: dict[str, Process] = {}
-        self._ports: list[int] = []
-        self._tokens = {user: secrets.token_hex(16) for user in _USERS}
 
     # Start and stop
 
-    def start(self) -> None:
-        """Start everything and wait until it is ready; nothing stays behind if that fails."""
+    def _start(self) -> None:
         self._binaries = find_binaries()
-        self._home = Home()
-        try:
-            self._start_api()
-            self._start_the_rest()
-        except BaseException:
-            self.stop()
-            raise
+        self._start_api()
+        self._start_the_rest()
 
-    def stop(self) -> None:
-        """End all processes, the API server first, and remove all files."""
-        if self._home is None:
-            return
-        if hasattr(self, "kube"):
-            self.kube.close()
+    def _end(self) -> None:
         for name in ("kube-apiserver", *self._processes):
             if name in self._processes:
-                self._processes[name].kill()  # nothing of it is worth an orderly end
-        self._home.remove()
-        self._home = None
+                self._processes[name].kill()
         self._processes.clear()
-        for port in self._ports:
-            release_port(port)
-
-    def __enter__(self) -> "ControlPlane":
-        """Start."""
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop."""
-        self.stop()
 
     def _start_api(self) -> None:
-        self.etcd_port, peer_port, self.port = (self._take_port() for _ in range(3))
-        self.authority = trustme.CA()
-        self.server_files = write_server_files(self.home / "apiserver", self.authority)
-        self.audit = audit.AuditLog(self.home / "audit.log")
-        self.kube = self.client(ADMIN)
-        self._kubeconfigs = {user: self._write_kubeconfig(user) for user in _USERS}
+        self.etcd_port, peer_port = self._take_port(), self._take_port()
         self._add("etcd", _etcd_command(self._binaries, self.home, self.etcd_port, peer_port))
         self._add("kube-apiserver", self._apiserver_command(self.etcd_port))
         self._process("etcd").start()
@@ -167,25 +118,17 @@ class ControlPlane:
     # Parts that fail on demand
 
     def start_apiserver(self) -> None:
-        """Start the API server (again, at the same port) and wait until it is ready."""
         self.kube.close()
         self._process("kube-apiserver").start()
         self._await("kube-apiserver", self.kube.is_ready)
 
     def stop_apiserver(self, grace: float = 10) -> None:
-        """SIGTERM: requests under way are answered, watches are ended."""
         self._process("kube-apiserver").stop(grace)
         self.kube.close()
 
     def kill_apiserver(self) -> None:
-        """SIGKILL: connections break in the middle of an answer."""
         self._process("kube-apiserver").kill()
         self.kube.close()
-
-    def restart_apiserver(self) -> None:
-        """Stop it in an orderly way, start it again."""
-        self.stop_apiserver()
-        self.start_apiserver()
 
     def refresh_clients(self) -> None:
         """Restart controller manager, scheduler and kwok.
@@ -226,69 +169,15 @@ class ControlPlane:
     # What its users need
 
     @property
-    def home(self) -> Path:
-        """The folder of all its files, gone after the stop."""
-        assert self._home is not None, "the control plane is not running"
-        return self._home.path
-
-    @property
-    def runtime_home(self) -> Home:
-        """Where other processes that have to end with the control plane are started."""
-        assert self._home is not None, "the control plane is not running"
-        return self._home
-
-    @property
-    def server(self) -> str:
-        """The URL of the API server."""
-        return f"https://127.0.0.1:{self.port}"
-
-    @property
-    def admin_kubeconfig(self) -> Path:
-        """For an administrator."""
-        return self._kubeconfigs[ADMIN]
-
-    @property
-    def operator_kubeconfig(self) -> Path:
-        """For the operator; its requests are in the audit log."""
-        return self._kubeconfigs[OPERATOR]
-
-    @property
-    def restricted_kubeconfig(self) -> Path:
-        """For a user without rights until a test binds a role to it; in the audit log too."""
-        return self._kubeconfigs[RESTRICTED]
-
-    def client(self, user: str = ADMIN) -> Kube:
-        """A client as one of the users; close it after use."""
-        return Kube(port=self.port, ca_file=self.server_files.ca, token=self._tokens[user])
-
-    def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
-        """Run kubectl as the administrator; its standard output, or an error with its complaint."""
-        done = subprocess.run(  # noqa: S603 - our own arguments, no shell
-            [str(self._binaries.kubectl), "--kubeconfig", str(self.admin_kubeconfig), *arguments],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        if done.returncode:
-            raise RuntimeError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
-        return done.stdout
-
-    def counting(self, user: str | None = None) -> audit.Counting:
-        """`with plane.counting() as count:` counts what the operator asks of the API."""
-        return self.audit.counting(user=user)
+    def kubectl_program(self) -> Path:
+        """The one that was built with the rest, or the PATH's."""
+        return self._binaries.kubectl
 
     def logs(self, name: str, lines: int = 40) -> str:
         """The end of the log of one program."""
         return self._process(name).tail(lines)
 
     # Commands
-
-    def _take_port(self) -> int:
-        port = take_port()
-        self._ports.append(port)
-        return port
 
     def _add(self, name: str, command: Sequence[str | Path]) -> None:
         self._processes[name] = Process(name, command, home=self.runtime_home)
@@ -309,21 +198,12 @@ class ControlPlane:
         except NotYetError as problem:
             raise RuntimeError(f"{problem}\n{process.tail()}") from problem
 
-    def _write_kubeconfig(self, user: str) -> Path:
-        path = self.home / f"{user.replace(':', '-')}.kubeconfig"
-        path.write_text(
-            kubeconfig_text(self.server, self.server_files, user, self._tokens[user]),
-            encoding="utf-8",
-        )
-        path.chmod(0o600)
-        return path
-
     def _apiserver_command(self, etcd_port: int) -> list[str | Path]:
         folder = self.home / "apiserver"
         private, public = write_signing_keys(folder)
         policy, tokens = folder / "audit-policy.yaml", folder / "tokens.csv"
-        policy.write_text(audit.POLICY.format(users=", ".join(_AUDITED)), encoding="utf-8")
-        tokens.write_text(_tokens_text(self._tokens), encoding="utf-8")
+        policy.write_text(audit.POLICY.format(users=", ".join(AUDITED)), encoding="utf-8")
+        tokens.write_text(self._tokens_text(), encoding="utf-8")
         return [
             self._binaries.kube_apiserver,
             f"--etcd-servers=http://127.0.0.1:{etcd_port}",
@@ -402,21 +282,6 @@ def wait_established(kube: Kube, names: Sequence[str]) -> None:
         eventually(partial(is_established, name), what=f"{name} is established")
 
 
-def kubeconfig_text(server: str, files: ServerFiles, user: str, token: str) -> str:
-    """A kubeconfig with one context, of one user with a token."""
-    cluster = {"server": server, "certificate-authority": str(files.ca)}
-    context = {"cluster": "local", "user": user, "namespace": "default"}
-    whole: Json = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": "local", "cluster": cluster}],
-        "users": [{"name": user, "user": {"token": token}}],
-        "contexts": [{"name": "local", "context": context}],
-        "current-context": "local",
-    }
-    return yaml.safe_dump(whole)
-
-
 def _etcd_command(binaries: Binaries, home: Path, port: int, peer: int) -> list[str | Path]:
     return [
         binaries.etcd,
@@ -430,14 +295,6 @@ def _etcd_command(binaries: Binaries, home: Path, port: int, peer: int) -> list[
         "--quota-backend-bytes=4294967296",
         "--log-level=warn",
     ]
-
-
-def _tokens_text(tokens: Mapping[str, str]) -> str:
-    lines = []
-    for number, (user, groups) in enumerate(_USERS.items()):
-        listed = f',"{",".join(groups)}"' if groups else ""
-        lines.append(f"{tokens[user]},{user},{number}{listed}\n")
-    return "".join(lines)
 
 
 def _gates_text(gates: Mapping[str, bool]) -> str:

@@ -19,10 +19,10 @@ from typing import Any
 import yaml
 
 from harness.certificates import write_server_files
-from harness.controlplane import ControlPlane
+from harness.plane import Plane
 from harness.ports import release_port, take_port
 from harness.process import Process
-from harness.sandbox import SandboxPlane
+from harness.up import UpPlane
 from harness.waiting import NotYetError, eventually
 from harness.webhooks import install_webhooks, remove_webhooks
 
@@ -36,7 +36,7 @@ class Operator:
 
     def __init__(
         self,
-        plane: ControlPlane | SandboxPlane,
+        plane: Plane | UpPlane,
         *,
         config: Mapping[str, Any] | None = None,
         extra_args: Sequence[str] = (),

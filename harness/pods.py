@@ -106,9 +106,13 @@ def annotate(kube: Kube, namespace: str, name: str, **annotations: str | None) -
     return kube.patch("pods", name, {"metadata": {"annotations": annotations}}, namespace)
 
 
-def release(kube: Kube, namespace: str, name: str, annotation: str) -> Json:
-    """Take one annotation away, such as `kwok.HOLD` or `kwok.UNREADY`."""
-    return annotate(kube, namespace, name, **{annotation: None})
+def release(kube: Kube, namespace: str, name: str, annotation: str) -> None:
+    """Take one annotation away, such as `kwok.HOLD` or `kwok.UNREADY`; from a pod that is there."""
+    try:
+        annotate(kube, namespace, name, **{annotation: None})
+    except ApiError as problem:  # gone since it was looked up
+        if problem.status != 404:
+            raise
 
 
 def is_ready(pod: Json) -> bool:

@@ -22,7 +22,7 @@ from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector, web
 from yarl import URL
 
 from harness.certificates import write_server_files
-from harness.controlplane import ControlPlane
+from harness.plane import Plane
 from harness.ports import release_port, take_port
 
 _READS = frozenset({"GET", "HEAD"})
@@ -56,7 +56,7 @@ CALM = Faults()
 class FaultProxy:
     """One proxy; a context manager."""
 
-    def __init__(self, plane: ControlPlane, *, seed: int = 1) -> None:
+    def __init__(self, plane: Plane, *, seed: int = 1) -> None:
         """Calm until `faults` is set, which may be done at any time."""
         self.faults = CALM
         self.counts: Counter[str] = Counter()

@@ -1,122 +1,108 @@
-"""The sandbox (`lws up`) in a process of its own, with the face of a `ControlPlane`.
+"""The control plane in memory, in a process of its own over HTTPS, with all that a real one gives.
 
     with SandboxPlane() as plane:
         plane.kube.create(...)
 
-No audit log and no switches of single parts: what asks for those needs the real one.
+API server, controllers, scheduler and kubelets are one process: with the API server they all die,
+and come back with what was acknowledged.
 """
 
-import base64
-import json
+import os
 import shutil
-import subprocess
 import sys
-from functools import partial
 from pathlib import Path
-from types import TracebackType
 
-from harness.kube import Kube
-from harness.process import Home, Process
-from harness.waiting import eventually
+from harness.binaries import MissingError, cache_folder
+from harness.controlplane import install_crds
+from harness.nodes import NodeLabels, add_nodes, default_labels
+from harness.plane import AUDITED, CRDS, Plane
+from harness.process import Process
+from harness.waiting import NotYetError, eventually
 
-TOPOLOGY = "zone=2,topology.test.lws/rack=4"
-"""As `harness.nodes.default_labels` has it for 8 nodes."""
+_ROOT = Path(__file__).resolve().parent.parent
+_START_SECONDS = 60.0
 
 
-class SandboxPlane:
-    """An API server and a cluster in memory; a context manager that returns when it is ready."""
+class SandboxPlane(Plane):
+    """`lws.sandbox` behind a port."""
 
     def __init__(
         self,
         *,
         nodes: int = 8,
-        topology: str = TOPOLOGY,
+        node_labels: NodeLabels = default_labels,
         max_unavailable_gate: bool = False,
+        crds: Path | None = CRDS,
     ) -> None:
-        self._arguments = ["--nodes", str(nodes), "--topology", topology, "--ready-after", "0"]
-        self._arguments += ["--max-unavailable-gate"] if max_unavailable_gate else []
-        self._home: Home | None = None
+        """`crds` is a folder of definitions that are there from the start."""
+        super().__init__()
+        self._nodes = nodes
+        self._node_labels = node_labels
+        self._crds = crds
+        self._gate = ["--max-unavailable-gate"] if max_unavailable_gate else []
+        self._process: Process | None = None
 
-    def start(self) -> None:
-        """Start it and wait until it is ready; nothing stays behind if that fails."""
-        self._home = Home()
-        try:
-            self._start(self.home / "kubeconfig")
-        except BaseException:
-            self.stop()
-            raise
-
-    def _start(self, kubeconfig: Path) -> None:
-        program = [sys.executable, "-m", "lws", "up", "--no-operator", "--no-view"]
-        variables = {"XDG_STATE_HOME": str(self.home / "state"), "PYTHONUNBUFFERED": "1"}
-        command = [*program, *self._arguments, "--kubeconfig", str(kubeconfig)]
+    def _start(self) -> None:
+        tokens = self.home / "tokens.csv"
+        tokens.write_text(self._tokens_text(), encoding="utf-8")
+        command: list[str | Path] = [
+            sys.executable,
+            *("-m", "harness.sandbox_program"),
+            *("--port", str(self.port)),
+            *("--certificate", self.server_files.certificate),
+            *("--key", self.server_files.key),
+            *("--tokens", tokens),
+            *("--data", self.home / "sandbox.data"),
+            *("--audit-log", self.audit.path),
+            *(part for user in AUDITED for part in ("--audited", user)),
+            *self._gate,
+        ]
+        variables = {"PYTHONPATH": str(_ROOT), "PYTHONUNBUFFERED": "1"}
         self._process = Process("sandbox", command, home=self.runtime_home, environment=variables)
-        self._process.start()
-        running = self.home / "state" / "lws" / "running.json"
-        eventually(partial(self._is_up, running), timeout=60, what="the sandbox is ready")
-        self.admin_kubeconfig = self.operator_kubeconfig = kubeconfig
-        self.kube = self._client(kubeconfig)
+        self.start_apiserver()
+        if self._crds is not None:
+            install_crds(self.kube, self._crds)
+        self.nodes = add_nodes(self.kube, self._nodes, self._node_labels)
 
-    def _is_up(self, running: Path) -> bool:
-        self._process.require_running()
-        return running.exists()
-
-    def _client(self, kubeconfig: Path) -> Kube:
-        config = json.loads(kubeconfig.read_text(encoding="utf-8"))
-        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-        ca_file = self.home / "ca.crt"
-        ca_file.write_bytes(base64.b64decode(cluster["certificate-authority-data"]))
-        port = int(cluster["server"].rpartition(":")[2])
-        return Kube(port=port, ca_file=ca_file, token=user["token"])
-
-    def stop(self) -> None:
-        """End it and remove all files."""
-        if self._home is None:
-            return
-        if hasattr(self, "kube"):
-            self.kube.close()
-        if hasattr(self, "_process"):
-            self._process.stop(5)
-        self._home.remove()
-        self._home = None
-
-    def __enter__(self) -> "SandboxPlane":
-        """Start."""
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop."""
-        self.stop()
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
 
     @property
-    def home(self) -> Path:
-        """The folder of all its files, gone after the stop."""
-        return self.runtime_home.path
+    def process(self) -> Process:
+        """The one process that it is."""
+        assert self._process is not None, "the sandbox is not running"
+        return self._process
+
+    def start_apiserver(self) -> None:
+        self.kube.close()
+        self.process.start()
+        try:
+            eventually(self._is_ready, timeout=_START_SECONDS, every=0.03, what="it is ready")
+        except NotYetError as problem:
+            raise RuntimeError(f"{problem}\n{self.process.tail()}") from problem
+
+    def _is_ready(self) -> bool:
+        self.process.require_running()
+        return self.kube.is_ready()
+
+    def stop_apiserver(self, grace: float = 10) -> None:
+        self.process.stop(grace)
+        self.kube.close()
+
+    def kill_apiserver(self) -> None:
+        self.process.kill()
+        self.kube.close()
+
+    def refresh_clients(self) -> None:
+        """Nothing to do: they are one with the server."""
 
     @property
-    def runtime_home(self) -> Home:
-        """Where other processes that have to end with the sandbox are started."""
-        assert self._home is not None, "the sandbox is not running"
-        return self._home
-
-    def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
-        """Run kubectl; its standard output, or an error with its complaint."""
-        program = shutil.which("kubectl")
-        assert program is not None, "kubectl is on the PATH"
-        done = subprocess.run(  # noqa: S603 - our own arguments, no shell
-            [program, "--kubeconfig", str(self.admin_kubeconfig), *arguments],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        if done.returncode:
-            raise RuntimeError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
-        return done.stdout
+    def kubectl_program(self) -> Path:
+        """The one that was built for the real control plane, or the PATH's."""
+        built = cache_folder() / "kubectl"
+        found = built if os.access(built, os.X_OK) else shutil.which("kubectl")
+        if found is None:
+            raise MissingError("no kubectl is on the PATH; `make controlplane` builds one")
+        return Path(found)

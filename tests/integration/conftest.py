@@ -1,7 +1,9 @@
-"""A control plane for a whole session, a namespace for each test.
+"""Control planes for a whole session, a namespace for each test.
 
-Nothing here skips: where the control plane's programs are missing, the tests fail and say what to
-run. With xdist each worker has a control plane of its own.
+Every test that asks for a control plane runs on both kinds there are, `sandbox` and `real`; with
+the mark `real_only` on the real one alone (`tests/repo/test_planes.py` lists those). Nothing here
+skips: where the real one's programs are missing, its tests fail and say what to run. With xdist
+each worker has control planes of its own.
 """
 
 import secrets
@@ -13,6 +15,23 @@ from harness.binaries import MissingError
 from harness.controlplane import ControlPlane
 from harness.kube import Kube
 from harness.operator import Operator, open_operators
+from harness.plane import MakePlane, Plane
+from harness.sandbox import SandboxPlane
+
+_KINDS: dict[str, MakePlane] = {"sandbox": SandboxPlane, "real": ControlPlane}
+_REAL = pytest.param("real", marks=pytest.mark.real)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "real_only(reason): not on the sandbox, and why")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "plane_kind" in metafunc.fixturenames:
+        real_only = metafunc.definition.get_closest_marker("real_only") is not None
+        kinds = [_REAL] if real_only else ["sandbox", _REAL]
+        metafunc.parametrize("plane_kind", kinds, indirect=True, scope="session")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -25,7 +44,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
-def _running(plane: ControlPlane) -> Iterator[ControlPlane]:
+def _running(plane: Plane) -> Iterator[Plane]:
     try:
         plane.start()
     except MissingError as problem:
@@ -37,51 +56,64 @@ def _running(plane: ControlPlane) -> Iterator[ControlPlane]:
 
 
 @pytest.fixture(scope="session")
-def control_plane() -> Iterator[ControlPlane]:
+def plane_kind(request: pytest.FixtureRequest) -> str:
+    """`sandbox` or `real`."""
+    kind: str = request.param
+    return kind
+
+
+@pytest.fixture(scope="session")
+def make_plane(plane_kind: str) -> MakePlane:
+    """Makes control planes of this kind."""
+    return _KINDS[plane_kind]
+
+
+@pytest.fixture(scope="session")
+def control_plane(make_plane: MakePlane) -> Iterator[Plane]:
     """The control plane with the feature gate MaxUnavailableStatefulSet off."""
-    yield from _running(ControlPlane(max_unavailable_gate=False))
+    yield from _running(make_plane(max_unavailable_gate=False))
 
 
 @pytest.fixture(scope="session")
-def gated_control_plane() -> Iterator[ControlPlane]:
+def gated_control_plane(make_plane: MakePlane) -> Iterator[Plane]:
     """Another with the feature gate MaxUnavailableStatefulSet on; starts when first asked for."""
-    yield from _running(ControlPlane(max_unavailable_gate=True))
+    yield from _running(make_plane(max_unavailable_gate=True))
 
 
 @pytest.fixture(scope="session")
-def spare_control_plane() -> Iterator[ControlPlane]:
+def spare_control_plane(make_plane: MakePlane) -> Iterator[Plane]:
     """One for tests that break it, or that bring several operators."""
-    yield from _running(ControlPlane(max_unavailable_gate=False))
+    yield from _running(make_plane(max_unavailable_gate=False))
 
 
 @pytest.fixture(scope="session")
-def operator(control_plane: ControlPlane) -> Iterator[Operator]:
+def operator(control_plane: Plane) -> Iterator[Operator]:
     """The operator with its webhooks; for tests that leave it running as it is."""
     with Operator(control_plane) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
-def gated_operator(gated_control_plane: ControlPlane) -> Iterator[Operator]:
+def gated_operator(gated_control_plane: Plane) -> Iterator[Operator]:
     """The operator on the gated control plane."""
     with Operator(gated_control_plane) as running:
         yield running
 
 
 @pytest.fixture
-def kube(control_plane: ControlPlane) -> Kube:
+def kube(control_plane: Plane) -> Kube:
     """The administrator's client."""
     return control_plane.kube
 
 
 @pytest.fixture
-def namespace(control_plane: ControlPlane) -> Iterator[str]:
+def namespace(control_plane: Plane) -> Iterator[str]:
     """A new namespace, deleted after the test."""
     yield from _namespace(control_plane.kube)
 
 
 @pytest.fixture
-def gated_namespace(gated_control_plane: ControlPlane) -> Iterator[str]:
+def gated_namespace(gated_control_plane: Plane) -> Iterator[str]:
     """A new namespace of the gated control plane, deleted after the test."""
     yield from _namespace(gated_control_plane.kube)
 

@@ -6,14 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.controlplane import ControlPlane
 from harness.kube import ApiError, Json
 from harness.operator import Operator
+from harness.plane import Plane
 from harness.waiting import eventually
 from harness.webhooks import MUTATING, VALIDATING, install_webhooks, remove_webhooks
 from tests.integration.leaderworkerset.manifests import leader_worker_set
-
-pytestmark = pytest.mark.real
 
 SECRET = "lws-webhook-server-cert"
 CONFIGURATIONS = (
@@ -23,7 +21,7 @@ CONFIGURATIONS = (
 
 
 @pytest.fixture
-def managed(spare_control_plane: ControlPlane) -> Iterator[Operator]:
+def managed(spare_control_plane: Plane) -> Iterator[Operator]:
     """An operator that keeps its own certificates; its configurations trust nobody at first."""
     plane = spare_control_plane
     config = {"internalCertManagement": {"enable": True}}
@@ -40,13 +38,13 @@ def managed(spare_control_plane: ControlPlane) -> Iterator[Operator]:
         plane.kube.delete("secrets", SECRET, "default")
 
 
-def point_at(plane: ControlPlane, operator: Operator) -> None:
+def point_at(plane: Plane, operator: Operator) -> None:
     """Webhook configurations with a bundle that fits nothing."""
     wrong = operator.folder / "certs" / "ca.crt"
     install_webhooks(plane.kube, port=operator.webhook_port, ca_file=wrong)
 
 
-def admits(plane: ControlPlane, replicas: int = 1) -> Json:
+def admits(plane: Plane, replicas: int = 1) -> Json:
     """What admission makes of a LeaderWorkerSet, by dry run."""
     path = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/default/leaderworkersets"
     return plane.kube.request(
@@ -55,7 +53,7 @@ def admits(plane: ControlPlane, replicas: int = 1) -> Json:
 
 
 def test_certificates_are_made_trusted_and_kept_so(
-    spare_control_plane: ControlPlane, managed: Operator
+    spare_control_plane: Plane, managed: Operator
 ) -> None:
     plane = spare_control_plane
     point_at(plane, managed)
@@ -72,7 +70,7 @@ def test_certificates_are_made_trusted_and_kept_so(
 
 
 def test_no_review_is_refused_while_the_secret_is_deleted_and_made_anew(
-    spare_control_plane: ControlPlane, managed: Operator
+    spare_control_plane: Plane, managed: Operator
 ) -> None:
     plane = spare_control_plane
     point_at(plane, managed)

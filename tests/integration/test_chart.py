@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.controlplane import ControlPlane, kubeconfig_text
 from harness.kube import Json
+from harness.plane import Plane, kubeconfig_text
 from harness.ports import release_port, take_port
 from harness.process import Process
 from harness.tools import must, run_tool
@@ -27,7 +27,7 @@ from tests.deploy.rendering import CHART, PUBLIC, template
 from tests.integration.disaggregatedset.support import API_VERSION, role
 from tests.integration.leaderworkerset.manifests import leader_worker_set
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.timeout(240)]
 
 NAMESPACE, RELEASE = "lws-system", "inference"
 MANAGER = f"{RELEASE}-lws-controller-manager"
@@ -44,7 +44,7 @@ HOOKS = (
 class Release:
     """A release of the chart, its ports free ones of this machine."""
 
-    def __init__(self, plane: ControlPlane) -> None:
+    def __init__(self, plane: Plane) -> None:
         self._plane = plane
         self.ports = {name: take_port() for name in ("service", "metrics", "health")}
 
@@ -66,7 +66,7 @@ class Release:
 
 
 @pytest.fixture
-def release(spare_control_plane: ControlPlane) -> Iterator[Release]:
+def release(spare_control_plane: Plane) -> Iterator[Release]:
     """Not installed yet; the namespace is there, and restricted."""
     words = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn")}
     namespace = {"apiVersion": "v1", "kind": "Namespace"}
@@ -76,7 +76,7 @@ def release(spare_control_plane: ControlPlane) -> Iterator[Release]:
 
 
 @pytest.fixture
-def place(spare_control_plane: ControlPlane) -> Iterator[str]:
+def place(spare_control_plane: Plane) -> Iterator[str]:
     """A namespace for sets; what outlives the manager goes with it."""
     kube, name = spare_control_plane.kube, f"test-{token_hex(4)}"
     kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
@@ -97,15 +97,16 @@ def older_chart(folder: Path) -> Path:
     return copy
 
 
-def fields(plane: ControlPlane) -> set[str]:
+def fields(plane: Plane) -> set[str]:
     """Fields of a LeaderWorkerSet's spec, as the API server knows them."""
     (version,) = plane.kube.get(CRDS, CRD)["spec"]["versions"]
     schema = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
     return set(schema["properties"])
 
 
+@pytest.mark.real_only(reason="the sandbox makes no tokens of service accounts")
 def test_a_release_lives_and_its_manager_works_as_the_chart_starts_it(
-    spare_control_plane: ControlPlane, release: Release, place: str, tmp_path: Path
+    spare_control_plane: Plane, release: Release, place: str, tmp_path: Path
 ) -> None:
     plane = spare_control_plane
     refused = release.helm("install", chart=older_chart(tmp_path))
@@ -138,9 +139,8 @@ def test_a_release_lives_and_its_manager_works_as_the_chart_starts_it(
         assert is_available(plane, place, kind, name)
 
 
-def test_the_chart_with_every_knob_is_accepted(
-    spare_control_plane: ControlPlane, tmp_path: Path
-) -> None:
+@pytest.mark.real_only(reason="the sandbox does not serve networking.k8s.io")
+def test_the_chart_with_every_knob_is_accepted(spare_control_plane: Plane, tmp_path: Path) -> None:
     values = {
         **yaml.safe_load(PUBLIC),
         "replicaCount": 3,
@@ -164,13 +164,13 @@ def test_the_chart_with_every_knob_is_accepted(
     assert answer.count("serverside-applied") == len(ours)
 
 
-def both_run(plane: ControlPlane) -> bool:
+def both_run(plane: Plane) -> bool:
     pods = plane.kube.items("pods", NAMESPACE, selector=f"app.kubernetes.io/instance={RELEASE}")
     return len(pods) == 2 and all(pod["status"].get("phase") == "Running" for pod in pods)
 
 
 @contextmanager
-def started(plane: ControlPlane, release: Release, folder: Path) -> Iterator[Process]:
+def started(plane: Plane, release: Release, folder: Path) -> Iterator[Process]:
     """The container of the Deployment as a process: its command, files, account; not its image."""
     spec = plane.kube.get("deployments.apps", MANAGER, NAMESPACE)["spec"]["template"]["spec"]
     (container,) = spec["containers"]
@@ -192,7 +192,7 @@ def started(plane: ControlPlane, release: Release, folder: Path) -> Iterator[Pro
         process.stop(10)
 
 
-def mounts(plane: ControlPlane, spec: Json, folder: Path) -> dict[str, Path]:
+def mounts(plane: Plane, spec: Json, folder: Path) -> dict[str, Path]:
     """By their paths in the container: ConfigMaps as files, an emptyDir as a folder."""
     (container,) = spec["containers"]
     paths = {one["name"]: one["mountPath"] for one in container["volumeMounts"]}
@@ -214,7 +214,7 @@ def inside(text: str, mounted: dict[str, Path]) -> str:
     return text
 
 
-def account(plane: ControlPlane, name: str, folder: Path) -> Path:
+def account(plane: Plane, name: str, folder: Path) -> Path:
     """A kubeconfig of the ServiceAccount."""
     file = folder / "account.kubeconfig"
     token = token_of(plane, name, NAMESPACE)
@@ -222,7 +222,7 @@ def account(plane: ControlPlane, name: str, folder: Path) -> Path:
     return file
 
 
-def token_of(plane: ControlPlane, account: str, namespace: str) -> str:
+def token_of(plane: Plane, account: str, namespace: str) -> str:
     """A token as the kubelet would ask for it."""
     path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
@@ -230,7 +230,7 @@ def token_of(plane: ControlPlane, account: str, namespace: str) -> str:
     return token
 
 
-def a_reader(plane: ControlPlane, place: str) -> str:
+def a_reader(plane: Plane, place: str) -> str:
     """The token of an account that may read the metrics, as the notes of the chart say."""
     plane.kubectl("create", "serviceaccount", "prometheus", "--namespace", place)
     role = f"--clusterrole={RELEASE}-lws-metrics-reader"
@@ -249,7 +249,7 @@ def is_ready(release: Release) -> bool:
             return False
 
 
-def bundles(plane: ControlPlane) -> list[str]:
+def bundles(plane: Plane) -> list[str]:
     return [
         hook["clientConfig"].get("caBundle", "")
         for kind, name in HOOKS
@@ -257,7 +257,7 @@ def bundles(plane: ControlPlane) -> list[str]:
     ]
 
 
-def reach_webhooks(plane: ControlPlane, release: Release) -> None:
+def reach_webhooks(plane: Plane, release: Release) -> None:
     """No kube-proxy is here: the Service leads to this machine, at the manager's own port.
 
     Names, CA and certificate are those of the release and of the manager.
@@ -272,7 +272,7 @@ def reach_webhooks(plane: ControlPlane, release: Release) -> None:
         plane.kube.patch(plural, name, {"webhooks": hooks})
 
 
-def put_up(plane: ControlPlane, place: str) -> None:
+def put_up(plane: Plane, place: str) -> None:
     """A LeaderWorkerSet and a DisaggregatedSet, until both are available."""
     lws = leader_worker_set("up", replicas=1)
     roles = [role("prefill", 1), role("decode", 1)]
@@ -289,12 +289,12 @@ def put_up(plane: ControlPlane, place: str) -> None:
         eventually(check, timeout=60, what=f"{name} is up")
 
 
-def is_available(plane: ControlPlane, place: str, kind: str, name: str) -> bool:
+def is_available(plane: Plane, place: str, kind: str, name: str) -> bool:
     found = plane.kube.get(kind, name, place).get("status", {}).get("conditions", [])
     return any(one["type"] == "Available" and one["status"] == "True" for one in found)
 
 
-def scraped(plane: ControlPlane, release: Release, token: str) -> str:
+def scraped(plane: Plane, release: Release, token: str) -> str:
     """The answer to one with that token; the certificate is checked as the ServiceMonitor says."""
     secret = plane.kube.get("secrets", "lws-webhook-server-cert", NAMESPACE)["data"]
     context = ssl.create_default_context(cadata=b64decode(secret["ca.crt"]).decode())

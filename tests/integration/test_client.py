@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.controlplane import ControlPlane
+from harness.plane import Plane
 from lws.client import errors
 from lws.client.connection import AuthenticationConfig, ConnectionConfig
 from lws.client.kubeconfig import load_config
@@ -28,8 +28,6 @@ from lws.client.transport import HttpTransport
 from lws.client.watch import EventType, WatchEvent
 from lws.runtime.clock import RealClock
 
-pytestmark = pytest.mark.real
-
 CONFIGMAPS = Resource("", "v1", "configmaps", "ConfigMap")
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
 QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota")
@@ -40,7 +38,7 @@ def connection(kubeconfig: Path) -> ConnectionConfig:
 
 
 @pytest.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[KubernetesClient]:
+async def client(control_plane: Plane) -> AsyncIterator[KubernetesClient]:
     """An administrator's client."""
     config = connection(control_plane.admin_kubeconfig)
     async with HttpTransport(config, clock=RealClock()) as transport:
@@ -332,6 +330,7 @@ async def test_what_the_server_cannot_read_is_a_bad_request(
         await client.create(STATEFULSETS, namespace=namespace, body=b'{"spec": []}')
 
 
+@pytest.mark.real_only(reason="the sandbox stores quotas and does not enforce them")
 async def test_a_used_up_quota_is_told_from_missing_rights(
     client: KubernetesClient, namespace: str
 ) -> None:
@@ -378,7 +377,8 @@ async def test_a_namespace_that_is_going_away_is_told_from_missing_rights(
         )
 
 
-async def test_missing_rights_are_forbidden(control_plane: ControlPlane, namespace: str) -> None:
+@pytest.mark.real_only(reason="the sandbox stores roles and does not enforce them")
+async def test_missing_rights_are_forbidden(control_plane: Plane, namespace: str) -> None:
     config = connection(control_plane.restricted_kubeconfig)
     async with HttpTransport(config, clock=RealClock()) as transport:
         with pytest.raises(errors.Forbidden, match="cannot list resource") as e:
@@ -387,7 +387,7 @@ async def test_missing_rights_are_forbidden(control_plane: ControlPlane, namespa
     assert not e.value.is_namespace_terminating
 
 
-async def test_an_unknown_token_is_unauthorized(control_plane: ControlPlane) -> None:
+async def test_an_unknown_token_is_unauthorized(control_plane: Plane) -> None:
     known = connection(control_plane.admin_kubeconfig)
     config = ConnectionConfig(
         server=known.server, tls=known.tls, authentication=AuthenticationConfig(token="unknown")
@@ -401,7 +401,7 @@ async def test_an_unknown_token_is_unauthorized(control_plane: ControlPlane) -> 
 
 
 async def test_a_server_that_dies_cuts_watches_and_is_found_again(
-    control_plane: ControlPlane, client: KubernetesClient, namespace: str
+    control_plane: Plane, client: KubernetesClient, namespace: str
 ) -> None:
     version = (await client.list_all(CONFIGMAPS, namespace=namespace)).resource_version
     try:

@@ -13,13 +13,12 @@ import pytest
 
 from harness import kwok, nodes, pods
 from harness.binaries import MissingError, find_binaries
-from harness.controlplane import OPERATOR, ControlPlane
+from harness.controlplane import ControlPlane
 from harness.guard import marked_processes
 from harness.kube import ApiError, Json, Kube
+from harness.plane import OPERATOR, Plane
 from harness.waiting import eventually
 from harness.watching import Recorder
-
-pytestmark = pytest.mark.real
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -79,7 +78,7 @@ def wait_for_another(kube: Kube, namespace: str, old: Json) -> Json:
     return found
 
 
-def test_kubectl_talks_to_it(control_plane: ControlPlane) -> None:
+def test_kubectl_talks_to_it(control_plane: Plane) -> None:
     version = json.loads(control_plane.kubectl("version", "-o", "json"))
     assert version["serverVersion"]["gitVersion"].startswith("v1.")
     listed = control_plane.kubectl("get", "nodes", "-o", "name").split()
@@ -283,7 +282,7 @@ def test_a_node_that_went_away_takes_its_pods(kube: Kube, namespace: str) -> Non
 
 @pytest.mark.parametrize("plane", ["control_plane", "gated_control_plane"])
 def test_the_gate_decides_how_many_pods_are_replaced_at_once(
-    request: pytest.FixtureRequest, plane: str
+    request: pytest.FixtureRequest, plane_kind: str, plane: str
 ) -> None:
     kube: Kube = request.getfixturevalue(plane).kube
     name = "namespace" if plane == "control_plane" else "gated_namespace"
@@ -319,7 +318,7 @@ def test_the_gate_decides_how_many_pods_are_replaced_at_once(
 
 
 def test_the_audit_log_counts_the_operators_requests_only(
-    control_plane: ControlPlane, namespace: str
+    control_plane: Plane, namespace: str
 ) -> None:
     operator = control_plane.client(OPERATOR)
     operator.items("pods", namespace)
@@ -340,7 +339,8 @@ def _config_map(name: str) -> Json:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
 
 
-def test_the_restricted_user_may_do_nothing_by_itself(control_plane: ControlPlane) -> None:
+@pytest.mark.real_only(reason="the sandbox stores roles and does not enforce them")
+def test_the_restricted_user_may_do_nothing_by_itself(control_plane: Plane) -> None:
     client = control_plane.client("lws-restricted")
     with pytest.raises(ApiError, match="403"):
         client.items("pods", "default")
@@ -363,7 +363,7 @@ def test_a_recorder_checks_an_invariant_after_every_change(kube: Kube, namespace
 
 
 def test_the_api_server_can_be_killed_and_restarted(
-    control_plane: ControlPlane, kube: Kube, namespace: str
+    control_plane: Plane, kube: Kube, namespace: str
 ) -> None:
     with Recorder(kube, namespace) as recorder:
         start_set(kube, namespace)
@@ -379,9 +379,11 @@ def test_the_api_server_can_be_killed_and_restarted(
     assert recorder.created("web-0") == 2
 
 
+@pytest.mark.real_only(reason="the sandbox's controllers are one process with its API server")
 def test_the_controller_manager_can_be_stopped(
-    control_plane: ControlPlane, kube: Kube, namespace: str
+    control_plane: Plane, kube: Kube, namespace: str
 ) -> None:
+    assert isinstance(control_plane, ControlPlane)
     control_plane.stop_controller_manager()
     try:
         kube.create(stateful_set(replicas=1), namespace)
@@ -404,6 +406,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, None])
 def test_nothing_is_left_behind(end: signal.Signals | None) -> None:
     owner = subprocess.Popen(
@@ -425,6 +428,7 @@ def test_nothing_is_left_behind(end: signal.Signals | None) -> None:
     eventually(lambda: not Path(home).exists(), timeout=10, what="no file left")
 
 
+@pytest.mark.real
 def test_a_failed_start_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     homes: list[Path] = []
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from harness.controlplane import ControlPlane
 from harness.kube import ApiError, Kube
+from harness.plane import Plane
 from lws.api.crds import custom_resource_definitions
 from tests.integration.crd_samples import (
     SMALL_SPEC,
@@ -23,15 +23,13 @@ from tests.integration.crd_samples import (
     roles,
 )
 
-pytestmark = pytest.mark.real
-
 ROOT = Path(__file__).parents[2]
 CLUSTERS = ROOT / "tests" / "golden" / "clusters"
 STATES = sorted(path.name for path in CLUSTERS.iterdir())
 
 
 @pytest.fixture(scope="module")
-def control_plane(spare_control_plane: ControlPlane) -> ControlPlane:
+def control_plane(spare_control_plane: Plane) -> Plane:
     """One on which no operator runs: its webhooks would add what the definitions do not say."""
     return spare_control_plane
 
@@ -55,7 +53,7 @@ def test_a_definition_is_established_and_structural(kube: Kube, crd: Json) -> No
 
 
 @pytest.mark.parametrize("how", [(), ("--server-side", "--force-conflicts")])
-def test_kubectl_applies_the_files(control_plane: ControlPlane, how: tuple[str, ...]) -> None:
+def test_kubectl_applies_the_files(control_plane: Plane, how: tuple[str, ...]) -> None:
     said = control_plane.kubectl("apply", "--dry-run=server", "-f", str(ROOT / "deploy/crds"), *how)
     assert len(said.splitlines()) == 3
 
@@ -278,7 +276,7 @@ def test_the_scale_subresource(
     assert scale["status"] == {"replicas": 2, "selector": "a=b"}
 
 
-def test_short_names_and_columns(control_plane: ControlPlane, kube: Kube, namespace: str) -> None:
+def test_short_names_and_columns(control_plane: Plane, kube: Kube, namespace: str) -> None:
     made = kube.create(leader_worker_set("a", SMALL_SPEC | {"replicas": 3}), namespace)
     made["status"] = {"readyReplicas": 2, "updatedReplicas": 1}
     kube.replace(made, subresource="status")
@@ -291,15 +289,13 @@ def test_short_names_and_columns(control_plane: ControlPlane, kube: Kube, namesp
     assert scalers[1].split()[:2] == ["b", "7"]
 
 
-def test_kubectl_warns_of_a_field_that_does_not_exist(
-    control_plane: ControlPlane, namespace: str
-) -> None:
+def test_kubectl_warns_of_a_field_that_does_not_exist(control_plane: Plane, namespace: str) -> None:
     wrong = set_at(SMALL_SPEC, "leaderWorkerTemplate.workerTemplate.spec.tolerance", [])
     manifest = json.dumps(leader_worker_set("a", wrong))
     with pytest.raises(RuntimeError, match="tolerance"):
         control_plane.kubectl("create", "-n", namespace, "-f", "-", stdin=manifest)
 
 
-def test_kubectl_explains_our_fields(control_plane: ControlPlane) -> None:
+def test_kubectl_explains_our_fields(control_plane: Plane) -> None:
     said = control_plane.kubectl("explain", "leaderworkersets.spec.leaderWorkerTemplate.size")
     assert "the leader included" in said

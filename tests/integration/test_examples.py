@@ -5,12 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.controlplane import ControlPlane
 from harness.kube import Json
 from harness.operator import Operator
+from harness.plane import Plane
 from harness.waiting import eventually
-
-pytestmark = pytest.mark.real
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FILES = sorted(EXAMPLES.rglob("*.yaml"))
@@ -28,7 +26,7 @@ def test_there_are_examples_of_both_kinds() -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(EXAMPLES)))
 def test_an_example_comes_up(
-    file: Path, control_plane: ControlPlane, operator: Operator, namespace: str
+    file: Path, control_plane: Plane, operator: Operator, namespace: str
 ) -> None:
     assert operator.running
     answer = control_plane.kubectl("apply", "--server-side", "-n", namespace, "-f", str(file))

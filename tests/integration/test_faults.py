@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from harness import kwok, pods
-from harness.controlplane import OPERATOR, RESTRICTED, ControlPlane
 from harness.kube import Json
 from harness.operator import Operator
+from harness.plane import OPERATOR, RESTRICTED, Plane
 from harness.proxy import CALM, FaultProxy, Faults
 from harness.waiting import eventually
 from harness.watching import Recorder
@@ -29,21 +29,21 @@ from tests.integration.leaderworkerset.groups import (
 from tests.integration.leaderworkerset.manifests import leader_worker_set, pods_in
 from tests.integration.leaderworkerset.worlds import World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.timeout(300)]
 
 _log = logging.getLogger(__name__)
 _SLOW_START = annotated(**{kwok.START_AFTER: "1s"})
 
 
 @pytest.fixture(scope="module")
-def own_operator(spare_control_plane: ControlPlane) -> Iterator[Operator]:
+def own_operator(spare_control_plane: Plane) -> Iterator[Operator]:
     """An operator with nobody between it and the server."""
     with Operator(spare_control_plane) as running:
         yield running
 
 
 @pytest.fixture
-def lone(spare_control_plane: ControlPlane, own_operator: Operator) -> Iterator[World]:
+def lone(spare_control_plane: Plane, own_operator: Operator) -> Iterator[World]:
     """A namespace of a control plane that tests may break."""
     if not own_operator.running:
         own_operator.start()
@@ -129,7 +129,7 @@ _STORMS = {
 
 
 @pytest.fixture(scope="module")
-def proxy(spare_control_plane: ControlPlane) -> Iterator[FaultProxy]:
+def proxy(spare_control_plane: Plane) -> Iterator[FaultProxy]:
     """Between an operator and the server."""
     with FaultProxy(spare_control_plane) as running:
         yield running
@@ -137,7 +137,7 @@ def proxy(spare_control_plane: ControlPlane) -> Iterator[FaultProxy]:
 
 @pytest.fixture
 def stormy(
-    spare_control_plane: ControlPlane, own_operator: Operator, proxy: FaultProxy
+    spare_control_plane: Plane, own_operator: Operator, proxy: FaultProxy
 ) -> Iterator[World]:
     """A namespace whose operator asks through the proxy."""
     own_operator.stop()
@@ -226,7 +226,7 @@ _LEASE = "b8b2488c.x-k8s.io"
 class Pair:
     """Two operators of different users, so that the audit log tells them apart."""
 
-    def __init__(self, plane: ControlPlane, opened: contextlib.ExitStack) -> None:
+    def __init__(self, plane: Plane, opened: contextlib.ExitStack) -> None:
         self.plane = plane
         election = {"leaderElection": _ELECTION}
         self.leader = opened.enter_context(Operator(plane, leader_elect=True, config=election))
@@ -261,7 +261,7 @@ class Pair:
 
 
 @pytest.fixture
-def pair(spare_control_plane: ControlPlane, own_operator: Operator) -> Iterator[Pair]:
+def pair(spare_control_plane: Plane, own_operator: Operator) -> Iterator[Pair]:
     """Two operators; the one without a lease stands by."""
     own_operator.stop()
     kube = spare_control_plane.kube

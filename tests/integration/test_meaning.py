@@ -11,8 +11,6 @@ import pytest
 from harness.kube import Kube
 from lws.planner.meaning import differing_fields
 
-pytestmark = pytest.mark.real
-
 Json = dict[str, Any]
 MANAGER = "lws"
 TERM = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "a"}}}

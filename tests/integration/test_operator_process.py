@@ -6,24 +6,22 @@ from collections.abc import Iterator
 import pytest
 
 from harness import pods
-from harness.controlplane import ControlPlane
 from harness.kube import ApiError, Json, Kube
 from harness.operator import Operator, open_operators
+from harness.plane import Plane
 from harness.waiting import eventually
 from harness.webhooks import MUTATING
 
-pytestmark = pytest.mark.real
-
 
 @pytest.fixture(scope="module")
-def process(spare_control_plane: ControlPlane) -> Iterator[Operator]:
+def process(spare_control_plane: Plane) -> Iterator[Operator]:
     """An operator of this module's own, since its tests end it."""
     with Operator(spare_control_plane) as running:
         yield running
 
 
 @pytest.fixture
-def kube(spare_control_plane: ControlPlane) -> Kube:
+def kube(spare_control_plane: Plane) -> Kube:
     """Of the control plane where nobody else has an operator."""
     return spare_control_plane.kube
 
@@ -80,7 +78,7 @@ def test_it_goes_on_after_its_end(process: Operator, kube: Kube, namespace: str,
     eventually(lambda: ready_pods(kube, namespace) == 2, what="a group made after the restart")
 
 
-def test_a_program_that_ends_shows_its_log(spare_control_plane: ControlPlane) -> None:
+def test_a_program_that_ends_shows_its_log(spare_control_plane: Plane) -> None:
     broken = Operator(
         spare_control_plane, webhooks=False, command=["/bin/sh", "-c", "echo oh no; exit 3"]
     )

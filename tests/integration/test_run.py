@@ -14,21 +14,19 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.controlplane import RESTRICTED, ControlPlane
 from harness.kube import Json
 from harness.operator import Operator
+from harness.plane import RESTRICTED, Plane
 from harness.ports import release_port, take_port
 from harness.waiting import eventually
 from tests.integration.leaderworkerset.manifests import PREFIX, leader_worker_set
-
-pytestmark = pytest.mark.real
 
 _LWS = Path(sys.executable).parent / "lws"
 _HEADER = {"apiVersion": "config.lws.x-k8s.io/v1alpha1", "kind": "Configuration"}
 
 
 @pytest.fixture(scope="module")
-def process(spare_control_plane: ControlPlane) -> Iterator[Operator]:
+def process(spare_control_plane: Plane) -> Iterator[Operator]:
     """An operator that serves webhooks and metrics."""
     with Operator(spare_control_plane) as running:
         yield running
@@ -78,7 +76,7 @@ _WRONG = {
 
 @pytest.mark.parametrize(("text", "named"), _WRONG.values(), ids=list(_WRONG))
 def test_a_wrong_configuration_is_one_line_that_names_it(
-    tmp_path: Path, spare_control_plane: ControlPlane, text: str, named: str
+    tmp_path: Path, spare_control_plane: Plane, text: str, named: str
 ) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(yaml.safe_dump(_HEADER) + text, encoding="utf-8")
@@ -126,7 +124,7 @@ def test_without_a_kubeconfig_it_says_where_it_looked(
 
 
 @pytest.fixture
-def far(spare_control_plane: ControlPlane, tmp_path: Path) -> Iterator[Path]:
+def far(spare_control_plane: Plane, tmp_path: Path) -> Iterator[Path]:
     """A kubeconfig of a server that nobody can reach."""
     port = take_port()
     text = spare_control_plane.operator_kubeconfig.read_text(encoding="utf-8")
@@ -138,7 +136,7 @@ def far(spare_control_plane: ControlPlane, tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_server_that_cannot_be_reached_is_waited_for_alive_and_not_ready(
-    spare_control_plane: ControlPlane, far: Path
+    spare_control_plane: Plane, far: Path
 ) -> None:
     operator = Operator(spare_control_plane, kubeconfig=far, webhooks=False)
     operator.start(wait=False)
@@ -153,7 +151,7 @@ def test_a_server_that_cannot_be_reached_is_waited_for_alive_and_not_ready(
         operator.close()
 
 
-def test_it_ends_in_order_on_sigterm_while_it_works(spare_control_plane: ControlPlane) -> None:
+def test_it_ends_in_order_on_sigterm_while_it_works(spare_control_plane: Plane) -> None:
     kube = spare_control_plane.kube
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ending"}}
     kube.create(namespace)
@@ -219,7 +217,7 @@ _REFUSED: dict[str, tuple[Json, list[str]]] = {
 
 @pytest.mark.parametrize(("manifest", "named"), _REFUSED.values(), ids=list(_REFUSED))
 def test_kubectl_apply_is_told_which_fields_are_wrong(
-    process: Operator, spare_control_plane: ControlPlane, manifest: Json, named: list[str]
+    process: Operator, spare_control_plane: Plane, manifest: Json, named: list[str]
 ) -> None:
     with pytest.raises(RuntimeError, match="is invalid") as refused:
         spare_control_plane.kubectl("apply", "-f", "-", stdin=json.dumps(manifest))
@@ -228,7 +226,7 @@ def test_kubectl_apply_is_told_which_fields_are_wrong(
 
 
 def test_kubectl_apply_is_told_what_cannot_be_changed(
-    process: Operator, spare_control_plane: ControlPlane
+    process: Operator, spare_control_plane: Plane
 ) -> None:
     claims = _template(volumeClaimTemplates=[{"metadata": {"name": "a"}, "spec": {}}])
     first = _BASE | {"metadata": {"name": "fixed"}, "spec": _BASE["spec"] | {"replicas": 0}}
@@ -240,7 +238,7 @@ def test_kubectl_apply_is_told_what_cannot_be_changed(
 
 
 def test_a_pod_that_carries_our_label_and_nothing_else_is_told_what_it_lacks(
-    process: Operator, spare_control_plane: ControlPlane
+    process: Operator, spare_control_plane: Plane
 ) -> None:
     pod = {
         "apiVersion": "v1",
@@ -279,7 +277,7 @@ def _token(kubeconfig: Path) -> str:
 
 
 @pytest.fixture
-def reader(spare_control_plane: ControlPlane) -> Iterator[str]:
+def reader(spare_control_plane: Plane) -> Iterator[str]:
     """The token of somebody who may read metrics and nothing else."""
     kube = spare_control_plane.kube
     group = "rbac.authorization.k8s.io"
@@ -303,8 +301,9 @@ def reader(spare_control_plane: ControlPlane) -> Iterator[str]:
     kube.delete(f"clusterroles.{group}", "metrics-reader")
 
 
+@pytest.mark.real_only(reason="the sandbox stores roles and does not enforce them")
 def test_metrics_are_for_those_who_may_read_them(
-    process: Operator, spare_control_plane: ControlPlane
+    process: Operator, spare_control_plane: Plane
 ) -> None:
     assert _metrics(process, None)[0] == 401
     assert _metrics(process, "made-up")[0] in (401, 403)
@@ -325,8 +324,9 @@ _NAMES = (
 )
 
 
+@pytest.mark.real_only(reason="the sandbox stores roles and does not enforce them")
 def test_metrics_have_the_names_that_dashboards_use(
-    process: Operator, spare_control_plane: ControlPlane, reader: str
+    process: Operator, spare_control_plane: Plane, reader: str
 ) -> None:
     kube = spare_control_plane.kube
     kube.create(leader_worker_set("counted", replicas=1), "default")
@@ -353,7 +353,7 @@ def test_metrics_have_the_names_that_dashboards_use(
     kube.delete("leaderworkersets.leaderworkerset.x-k8s.io", "counted", "default")
 
 
-def test_metrics_tell_who_leads(spare_control_plane: ControlPlane) -> None:
+def test_metrics_tell_who_leads(spare_control_plane: Plane) -> None:
     with Operator(spare_control_plane, webhooks=False, leader_elect=True) as operator:
         token = _token(spare_control_plane.operator_kubeconfig)
         wanted = 'leader_election_master_status{name="b8b2488c.x-k8s.io"} 1.0'

@@ -11,13 +11,14 @@ import pytest
 import yaml
 
 from harness import restoring
-from harness.controlplane import RESTRICTED, ControlPlane
+from harness.controlplane import ControlPlane
 from harness.kube import Json
 from harness.operator import Operator
+from harness.plane import RESTRICTED
 from harness.waiting import NotYetError, eventually
 from tests.golden.worlds import NAMESPACE, STORED, load
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.timeout(240)]
 
 WORLDS = (
     "lws-plain",
@@ -74,6 +75,7 @@ def check(plane: ControlPlane, *arguments: str) -> tuple[int, Any]:
     return done.returncode, json.loads(done.stdout)
 
 
+@pytest.mark.real_only(reason="objects of another time are restored into etcd")
 def test_the_check_only_reads_and_finds_nothing_to_do(restored: ControlPlane) -> None:
     user = {"kind": "User", "name": RESTRICTED, "apiGroup": "rbac.authorization.k8s.io"}
     binding = {
@@ -98,6 +100,7 @@ def test_the_check_only_reads_and_finds_nothing_to_do(restored: ControlPlane) ->
     assert {request.code for request in count.requests} <= {200, 404}
 
 
+@pytest.mark.real_only(reason="objects of another time are restored into etcd")
 def test_what_rests_is_not_touched_and_what_was_under_way_goes_on(
     restored: ControlPlane,
 ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harness import pods
-from harness.kube import ApiError, Json, Kube
+from harness.kube import Json, Kube
 from harness.kwok import UNREADY
 from harness.waiting import eventually
 from harness.watching import Recorder
@@ -166,15 +166,7 @@ class Fleet:
         """New pods were held unready: let those that are there go."""
         for pod in self.kube.items("pods", self.namespace, selector=selector):
             if UNREADY in pod["metadata"].get("annotations", {}):
-                _release(self.kube, self.namespace, pod["metadata"]["name"])
-
-
-def _release(kube: Kube, namespace: str, name: str) -> None:
-    try:
-        pods.release(kube, namespace, name, UNREADY)
-    except ApiError as problem:  # gone meanwhile
-        if problem.status != 404:
-            raise
+                pods.release(self.kube, self.namespace, pod["metadata"]["name"], UNREADY)
 
 
 def ready_groups(live: Mapping[str, Json], *, key: str = ROLE) -> Counter[str]:

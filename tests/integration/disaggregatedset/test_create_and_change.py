@@ -5,9 +5,9 @@ import time
 import pytest
 
 from harness.audit import WRITES, Request
-from harness.controlplane import OPERATOR, ControlPlane
 from harness.kube import ApiError, Kube
 from harness.operator import Operator
+from harness.plane import OPERATOR, Plane
 from harness.waiting import eventually
 from tests.integration.disaggregatedset.support import (
     NAME,
@@ -50,7 +50,7 @@ def test_status_sums_the_roles_in_the_order_of_the_spec(fleet: Fleet) -> None:
     ]
 
 
-def test_nothing_is_written_or_listed_at_rest(fleet: Fleet, control_plane: ControlPlane) -> None:
+def test_nothing_is_written_or_listed_at_rest(fleet: Fleet, control_plane: Plane) -> None:
     fleet.create([role("prefill", 1), role("decode", 1)])
     fleet.settled()
     eventually(lambda: len(fleet.services()) == 2, what="the services")

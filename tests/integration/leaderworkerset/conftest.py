@@ -1,7 +1,7 @@
 """What tests of this folder ask for: `world`, side by side with others, or `alone`.
 
-Both are a `World` on the control plane with the feature gate MaxUnavailableStatefulSet off; with
-the mark `both_gates` the test runs on the one with the gate on as well.
+Both are a `World` on a control plane with the feature gate MaxUnavailableStatefulSet off; with
+the mark `both_gates` the test runs on one with the gate on as well.
 """
 
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ from concurrent.futures import Future
 
 import pytest
 
-from harness.controlplane import ControlPlane
 from harness.operator import Operator
+from harness.plane import Plane
 from tests.integration.leaderworkerset.stage import Stage
 from tests.integration.leaderworkerset.worlds import World
 
@@ -33,12 +33,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
+def stage(request: pytest.FixtureRequest, plane_kind: str) -> Iterator[Stage]:
     """A control plane with an operator, started when first asked for."""
     names = _PLANES[request.param]
-    plane: ControlPlane = request.getfixturevalue(names[0])
+    plane: Plane = request.getfixturevalue(names[0])
     operator: Operator = request.getfixturevalue(names[1])
-    stage = Stage(plane, operator, request.param)
+    stage = Stage(plane, operator, {"plane_kind": plane_kind, "stage": request.param})
     try:
         yield stage
     finally:

@@ -5,16 +5,16 @@ all of the session that belong to the same control plane, the slow ones first. p
 each by itself. A test that takes `alone` runs when all those have ended, with nobody beside it.
 """
 
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TypeGuard
 
 import pytest
 
-from harness.controlplane import ControlPlane
 from harness.operator import Operator
+from harness.plane import Plane
 from tests.integration.leaderworkerset.worlds import World
+from tests.scheduling import WHOLE
 
 AT_ONCE = 10
 """More than this and two cores make rollouts so slow that their timeouts mean nothing."""
@@ -23,8 +23,10 @@ AT_ONCE = 10
 class Stage:
     """A control plane with an operator, and the tests that run on it."""
 
-    def __init__(self, plane: ControlPlane, operator: Operator, name: str) -> None:
-        self.plane, self.operator, self.name = plane, operator, name
+    def __init__(self, plane: Plane, operator: Operator, parameters: Mapping[str, str]) -> None:
+        """`parameters`: those of a test that runs here."""
+        self.plane, self.operator = plane, operator
+        self._parameters = parameters
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="world")
         self._results: dict[str, Future[None]] = {}
 
@@ -36,8 +38,9 @@ class Stage:
         return self._results[asked.nodeid]
 
     def _companions(self, asked: pytest.Function) -> Sequence[pytest.Function]:
-        """With xdist nobody knows which tests are this process's: then each comes by itself."""
-        if "PYTEST_XDIST_WORKER" in os.environ:
+        """Where nobody knows which tests are this process's, each comes by itself."""
+        worker: Mapping[str, object] | None = getattr(asked.config, "workerinput", None)
+        if worker is not None and not worker[WHOLE]:
             return [asked]
         items = [item for item in asked.session.items if self._is_ours(item)]
         return sorted(items, key=lambda item: item.get_closest_marker("slow") is None)
@@ -46,11 +49,12 @@ class Stage:
         return (
             isinstance(item, pytest.Function)
             and {"stage", "world"} <= set(item.fixturenames)
-            and item.callspec.params["stage"] == self.name
+            and self._parameters.items() <= item.callspec.params.items()
         )
 
     def _play(self, item: pytest.Function) -> None:
-        arguments = {key: value for key, value in item.callspec.params.items() if key != "stage"}
+        own = item.callspec.params
+        arguments = {key: own[key] for key in own.keys() - self._parameters.keys()}
         with World(self.plane, self.operator) as world:
             item.obj(world=world, **arguments)
 

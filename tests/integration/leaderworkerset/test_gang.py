@@ -4,14 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.controlplane import ControlPlane
 from harness.kube import Json
 from harness.operator import Operator
+from harness.plane import Plane
 from harness.waiting import eventually
 from tests.integration.leaderworkerset.manifests import NAME, PREFIX, leader_worker_set
 from tests.integration.leaderworkerset.worlds import World
-
-pytestmark = pytest.mark.real
 
 POD_GROUPS = "podgroups.scheduling.volcano.sh"
 DEFINITION = {
@@ -40,7 +38,7 @@ DEFINITION = {
 
 
 @pytest.fixture(scope="module")
-def gang_operator(spare_control_plane: ControlPlane) -> Iterator[Operator]:
+def gang_operator(spare_control_plane: Plane) -> Iterator[Operator]:
     """An operator that is told to schedule by Volcano."""
     spare_control_plane.kube.create(DEFINITION)
     config = {"gangSchedulingManagement": {"schedulerProvider": "volcano"}}
@@ -54,7 +52,7 @@ def pod_groups(world: World) -> list[Json]:
 
 
 def test_each_group_has_a_pod_group_and_its_pods_say_so(
-    spare_control_plane: ControlPlane, gang_operator: Operator
+    spare_control_plane: Plane, gang_operator: Operator
 ) -> None:
     with World(spare_control_plane, gang_operator) as world:
         lws = leader_worker_set(replicas=2, size=3)
@@ -81,7 +79,7 @@ def test_each_group_has_a_pod_group_and_its_pods_say_so(
 
 
 def test_a_pod_group_that_is_deleted_comes_back(
-    spare_control_plane: ControlPlane, gang_operator: Operator
+    spare_control_plane: Plane, gang_operator: Operator
 ) -> None:
     with World(spare_control_plane, gang_operator) as world:
         world.kube.create(leader_worker_set(replicas=1, size=2), world.namespace)

@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from harness import pods
-from harness.controlplane import ControlPlane
 from harness.kube import Json
 from harness.operator import Operator
+from harness.plane import MakePlane, Plane
 from tests.integration.leaderworkerset.groups import (
     comes_to_rest,
     fail,
@@ -27,7 +27,7 @@ from tests.integration.leaderworkerset.groups import (
 from tests.integration.leaderworkerset.manifests import PREFIX, leader_worker_set, pods_in
 from tests.integration.leaderworkerset.worlds import SETS, World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.timeout(300)]
 
 _DEFINITIONS = Path(__file__).parents[3] / "deploy" / "crds"
 _ADDITIONS = ("revisionHistoryLimit", "paused", "progressDeadlineSeconds")
@@ -47,26 +47,26 @@ def _without_additions(definition: Json) -> Json:
 
 
 @pytest.fixture(scope="module")
-def bare_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+def bare_plane(make_plane: MakePlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
     """A control plane with those definitions."""
     folder = tmp_path_factory.mktemp("definitions")
     for file in _DEFINITIONS.glob("*.yaml"):
         definition = yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader)
         text = json.dumps(_without_additions(definition))
         (folder / file.name).write_text(text, encoding="utf-8")
-    with ControlPlane(crds=folder, max_unavailable_gate=False) as plane:
+    with make_plane(crds=folder, max_unavailable_gate=False) as plane:
         yield plane
 
 
 @pytest.fixture(scope="module")
-def bare_operator(bare_plane: ControlPlane) -> Iterator[Operator]:
+def bare_operator(bare_plane: Plane) -> Iterator[Operator]:
     """An operator without webhooks."""
     with Operator(bare_plane, webhooks=False) as operator:
         yield operator
 
 
 @pytest.fixture
-def bare(bare_plane: ControlPlane, bare_operator: Operator) -> Iterator[World]:
+def bare(bare_plane: Plane, bare_operator: Operator) -> Iterator[World]:
     """A namespace there."""
     with World(bare_plane, bare_operator) as world:
         yield world

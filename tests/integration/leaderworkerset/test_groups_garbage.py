@@ -18,7 +18,7 @@ from tests.integration.leaderworkerset.groups import (
 from tests.integration.leaderworkerset.manifests import PREFIX, pods_of
 from tests.integration.leaderworkerset.worlds import REVISIONS, SETS, World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.timeout(300)]
 
 _LOOKED_SECONDS = 5.0
 _REQUESTS_MAX = 12

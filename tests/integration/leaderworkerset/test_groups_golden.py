@@ -11,7 +11,7 @@ import pytest
 from harness.kube import Json
 from tests.integration.leaderworkerset.worlds import World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.timeout(300)]
 
 _CLUSTERS = Path(__file__).parents[2] / "golden" / "clusters"
 _STATES = (

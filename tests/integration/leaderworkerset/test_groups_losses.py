@@ -21,7 +21,7 @@ from tests.integration.leaderworkerset.groups import (
 from tests.integration.leaderworkerset.manifests import PREFIX
 from tests.integration.leaderworkerset.worlds import World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.timeout(300)]
 
 _WORKER = "sample-0-1"
 
@@ -94,7 +94,8 @@ def test_a_restart_in_a_pod_that_is_pending_still_counts(world: World) -> None:
 
 
 def test_several_members_that_fail_together_are_one_recreation(world: World) -> None:
-    make(world, replicas=2, size=4)
+    lingering = annotated(**{kwok.TERMINATE_AFTER: "1s"})  # or the last is gone before it fails
+    make(world, replicas=2, size=4, both=lingering)
     with world.watched() as seen:
         for pod in names_of(1, size=4):
             pods.fail_container(world.kube, world.namespace, pod)

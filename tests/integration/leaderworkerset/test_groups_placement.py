@@ -17,7 +17,7 @@ from tests.integration.leaderworkerset.groups import (
 from tests.integration.leaderworkerset.manifests import PREFIX
 from tests.integration.leaderworkerset.worlds import World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.timeout(300)]
 
 _EXCLUSIVE = {f"{PREFIX}exclusive-topology": RACK}
 

@@ -21,7 +21,7 @@ from tests.integration.leaderworkerset.groups import (
 from tests.integration.leaderworkerset.manifests import PREFIX
 from tests.integration.leaderworkerset.worlds import REST_SECONDS, SETS, World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.timeout(300)]
 
 _AFTER_START: dict[str, Json] = {
     "policy": {"template": {"restartPolicy": "RecreateGroupAfterStart"}},

@@ -18,7 +18,7 @@ from tests.integration.leaderworkerset.groups import (
 from tests.integration.leaderworkerset.manifests import NAME, PREFIX, claim
 from tests.integration.leaderworkerset.worlds import World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.timeout(300)]
 
 _UNIQUE = {"networkConfig": {"subdomainPolicy": "UniquePerReplica"}}
 

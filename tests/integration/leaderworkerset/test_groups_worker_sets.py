@@ -14,7 +14,7 @@ from tests.integration.leaderworkerset.groups import (
 )
 from tests.integration.leaderworkerset.worlds import World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.timeout(300)]
 
 
 @pytest.mark.parametrize("propagation", ["Background", "Foreground"])

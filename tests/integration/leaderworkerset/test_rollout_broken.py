@@ -5,7 +5,7 @@ import pytest
 from tests.integration.leaderworkerset.manifests import NAME, PREFIX, pods_in, pods_of
 from tests.integration.leaderworkerset.worlds import World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300), pytest.mark.both_gates]
+pytestmark = [pytest.mark.timeout(300), pytest.mark.both_gates]
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from harness import pods
 from tests.integration.leaderworkerset.manifests import pods_in
 from tests.integration.leaderworkerset.worlds import World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300), pytest.mark.both_gates]
+pytestmark = [pytest.mark.timeout(300), pytest.mark.both_gates]
 
 
 def test_a_second_update_in_mid_update_with_surge_stays_within_the_budgets(world: World) -> None:

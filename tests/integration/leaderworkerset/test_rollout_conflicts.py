@@ -9,7 +9,7 @@ from harness.waiting import eventually
 from tests.integration.leaderworkerset.manifests import PREFIX, leader_worker_set, pods_in
 from tests.integration.leaderworkerset.worlds import REVISIONS, SETS, World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.timeout(300)]
 
 
 def _has_none(world: World, resource: str) -> bool:

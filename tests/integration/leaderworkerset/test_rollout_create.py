@@ -8,7 +8,7 @@ import pytest
 from tests.integration.leaderworkerset.manifests import pods_in
 from tests.integration.leaderworkerset.worlds import SETS, World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.timeout(300)]
 
 
 def test_a_first_create_with_partition_and_surge_makes_no_extra_groups(world: World) -> None:

@@ -12,7 +12,7 @@ from tests.integration.leaderworkerset.manifests import PREFIX, pods_in
 from tests.integration.leaderworkerset.stage import Stage
 from tests.integration.leaderworkerset.worlds import Watched, World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.timeout(300)]
 
 
 def _freeze_one_set_in_each_phase(world: World) -> None:

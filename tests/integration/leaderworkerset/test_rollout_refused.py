@@ -17,7 +17,7 @@ from harness.webhooks import VALIDATING
 from tests.integration.leaderworkerset.manifests import claim, pods_in
 from tests.integration.leaderworkerset.worlds import SETS, World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.timeout(300)]
 
 _POLICY, _BINDING = "validatingadmissionpolicies", "validatingadmissionpolicybindings"
 _SAYS = "image serve:2 is not for this namespace"
@@ -145,6 +145,7 @@ def _refusals(world: World, count: Count) -> list[Request]:
     return [request for request in world.writes(count) if request.code in (403, 422)]
 
 
+@pytest.mark.real_only(reason="the sandbox has no admission policies")
 def test_a_refused_update_is_told_tried_seldom_and_ends_when_it_is_allowed(world: World) -> None:
     world.create(replicas=3)
     with world.watched(ceiling=3) as seen, _image_forbidden(world):
@@ -158,6 +159,7 @@ def test_a_refused_update_is_told_tried_seldom_and_ends_when_it_is_allowed(world
     assert world.images() == {"serve:2": 6}
 
 
+@pytest.mark.real_only(reason="the sandbox has no admission policies")
 def test_a_refused_update_that_is_taken_back_leaves_nothing(world: World) -> None:
     world.create(replicas=2)
     keys = world.keys()
@@ -171,6 +173,7 @@ def test_a_refused_update_that_is_taken_back_leaves_nothing(world: World) -> Non
     assert len(world.revisions(retired=True)) == 1
 
 
+@pytest.mark.real_only(reason="the sandbox has no admission policies")
 def test_a_scale_goes_on_while_the_template_is_refused(world: World) -> None:
     """One apply carries both, so the scale waits with it; a fix of the template brings both."""
     world.create(replicas=2)
@@ -220,6 +223,7 @@ def _unvalidated(world: World) -> Iterator[None]:
         world.kube.patch(resource, VALIDATING, body, kind="strategic")
 
 
+@pytest.mark.real_only(reason="the sandbox stores quotas and does not enforce them")
 @pytest.mark.parametrize(("resource", "active"), [("statefulsets", 1), ("controllerrevisions", 0)])
 def test_a_set_that_quota_refuses_starts_once_there_is_room(
     world: World, resource: str, active: int

@@ -6,7 +6,7 @@ from harness import kwok, pods
 from tests.integration.leaderworkerset.manifests import pods_in
 from tests.integration.leaderworkerset.worlds import REVISIONS, World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.timeout(300)]
 
 _FIRST_GROUP = {"sample-0", "sample-0-1"}
 

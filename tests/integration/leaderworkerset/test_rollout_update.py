@@ -7,7 +7,7 @@ from harness.nodes import RACK
 from tests.integration.leaderworkerset.manifests import PREFIX, pods_in, pods_of
 from tests.integration.leaderworkerset.worlds import SETS, World
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300), pytest.mark.both_gates]
+pytestmark = [pytest.mark.timeout(300), pytest.mark.both_gates]
 
 _NODE = "kubernetes.io/hostname"
 _BUDGETS = {  # maxSurge, maxUnavailable, groups added, groups that may be missing

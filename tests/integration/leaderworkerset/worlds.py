@@ -15,9 +15,9 @@ from typing import Any
 
 from harness import kwok, pods
 from harness.audit import Count, Request
-from harness.controlplane import OPERATOR, ControlPlane
 from harness.kube import Json, Kube
 from harness.operator import Operator
+from harness.plane import OPERATOR, Plane
 from harness.waiting import eventually
 from harness.watching import Recorder
 from tests.integration.leaderworkerset.judging import Bounds, leaders, ready_groups, whole_groups
@@ -36,7 +36,7 @@ _ROUNDS_MAX = 15
 class World:
     """One namespace. `with World(plane, operator) as world: …`"""
 
-    def __init__(self, plane: ControlPlane, operator: Operator) -> None:
+    def __init__(self, plane: Plane, operator: Operator) -> None:
         self.plane, self.operator = plane, operator
         self.kube: Kube = plane.kube
         self.namespace = f"world-{secrets.token_hex(4)}"

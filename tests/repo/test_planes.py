@@ -1,0 +1,117 @@
+"""Integration tests run on the sandbox and on a real control plane; the few that do not stand here.
+
+A test that is added to the list needs a reason that `docs/limits.md` or the harness gives.
+"""
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.repo.files import ROOT, tracked
+from tests.scheduling import scope_of
+
+_ROLES = "the sandbox stores roles and does not enforce them"
+_QUOTAS = "the sandbox stores quotas and does not enforce them"
+_POLICIES = "the sandbox has no admission policies"
+_NETWORKING = "the sandbox does not serve networking.k8s.io"
+_TOKENS = "the sandbox makes no tokens of service accounts"
+_ETCD = "objects of another time are restored into etcd"
+_ONE_PROCESS = "the sandbox's controllers are one process with its API server"
+
+REAL_ONLY = {
+    "disaggregatedset/test_slices.py": {
+        "test_a_slice_zero_from_before_slices_serves_on_and_drains_in_an_update": _QUOTAS,
+    },
+    "disaggregatedset/test_updates.py": {
+        "test_a_refused_create_of_the_second_role_holds_the_update_up_and_no_longer": _QUOTAS,
+    },
+    "leaderworkerset/test_rollout_refused.py": {
+        "test_a_refused_update_is_told_tried_seldom_and_ends_when_it_is_allowed": _POLICIES,
+        "test_a_refused_update_that_is_taken_back_leaves_nothing": _POLICIES,
+        "test_a_scale_goes_on_while_the_template_is_refused": _POLICIES,
+        "test_a_set_that_quota_refuses_starts_once_there_is_room": _QUOTAS,
+    },
+    "test_chart.py": {
+        "test_a_release_lives_and_its_manager_works_as_the_chart_starts_it": _TOKENS,
+        "test_the_chart_with_every_knob_is_accepted": _NETWORKING,
+    },
+    "test_client.py": {
+        "test_a_used_up_quota_is_told_from_missing_rights": _QUOTAS,
+        "test_missing_rights_are_forbidden": _ROLES,
+    },
+    "test_control_plane.py": {
+        "test_the_controller_manager_can_be_stopped": _ONE_PROCESS,
+        "test_the_restricted_user_may_do_nothing_by_itself": _ROLES,
+    },
+    "test_manifests.py": {
+        "test_every_overlay_is_accepted_by_the_api_server": _NETWORKING,
+        "test_the_manager_is_admitted_under_the_restricted_pod_security_standard": _NETWORKING,
+    },
+    "test_rights.py": {"test_a_whole_life_needs_every_right_and_no_other": _ROLES},
+    "test_taking_over.py": {
+        "test_the_check_only_reads_and_finds_nothing_to_do": _ETCD,
+        "test_what_rests_is_not_touched_and_what_was_under_way_goes_on": _ETCD,
+    },
+    "test_run.py": {
+        "test_metrics_are_for_those_who_may_read_them": _ROLES,
+        "test_metrics_have_the_names_that_dashboards_use": _ROLES,
+    },
+}
+_FOLDER = "tests/integration/"
+
+
+def _reason(decorator: ast.expr) -> str | None:
+    """Of `@pytest.mark.real_only(reason="…")`."""
+    if not isinstance(decorator, ast.Call) or "real_only" not in ast.unparse(decorator.func):
+        return None
+    return "".join(ast.literal_eval(word.value) for word in decorator.keywords)
+
+
+def _marked(text: str) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for decorator in node.decorator_list:
+                reason = _reason(decorator)
+                if reason is not None:
+                    yield node.name, reason
+
+
+def test_only_those_listed_here_do_not_run_on_the_sandbox() -> None:
+    found = {}
+    for path in tracked():
+        if str(path).startswith(_FOLDER) and path.suffix == ".py":
+            marked = dict(_marked((ROOT / path).read_text(encoding="utf-8")))
+            if marked:
+                found[str(path).removeprefix(_FOLDER)] = marked
+    assert found == REAL_ONLY
+
+
+def test_the_mark_stands_on_functions_alone_where_it_is_seen() -> None:
+    """On a module or a class it would take more tests away than are listed."""
+    for path in tracked():
+        if str(path).startswith(_FOLDER) and path.suffix == ".py":
+            text = (ROOT / path).read_text(encoding="utf-8")
+            assert text.count("mark.real_only") == len(list(_marked(text))), path
+
+
+@pytest.mark.parametrize(
+    ("nodeid", "scope"),
+    [
+        ("leaderworkerset/test_rollout_update.py::test_a[real-gate-on-1-2]", "real gate-on"),
+        ("leaderworkerset/test_groups_shape.py::test_a[real-gate-off]", "real gate-off"),
+        ("leaderworkerset/test_gang.py::test_a[sandbox]", "sandbox leaderworkerset/test_gang"),
+        ("disaggregatedset/test_kills.py::test_a[sandbox-1]", "sandbox disaggregatedset"),
+        ("test_client.py::test_a[real-a-1]", "real shared"),
+        ("test_run.py::test_a[sandbox]", "sandbox spare"),
+        ("test_faults.py::test_a[real-all of it]", "real faults"),
+        ("test_up.py::test_a", "tests/integration/test_up.py"),
+    ],
+)
+def test_tests_that_share_a_control_plane_stay_together(nodeid: str, scope: str) -> None:
+    assert scope_of(f"tests/integration/{nodeid}") == scope
+
+
+def test_other_tests_stay_with_their_file() -> None:
+    nodeid = "tests/conformance/cluster/test_life.py::test_a[real]"
+    assert scope_of(nodeid) == "tests/conformance/cluster/test_life.py"
