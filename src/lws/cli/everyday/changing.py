@@ -9,7 +9,7 @@ from lws.api import names
 from lws.base.errors import InvalidInput
 from lws.cli.everyday import live
 from lws.cli.everyday.cluster import Cluster, lws_of, name_of, revisions_of, with_cluster
-from lws.cli.everyday.family import Document, labels_of
+from lws.cli.everyday.family import Document, group_of
 from lws.cli.everyday.history import Undo
 from lws.cli.everyday.history import undo as plan_undo
 from lws.client import errors, resources
@@ -184,7 +184,7 @@ def leaders_to_end(
 ) -> dict[str, Document]:
     """Leader pods by group, those that are going already left out. Pure."""
     name = lws["metadata"]["name"]
-    found = {labels_of(pod).get(names.GROUP_INDEX, ""): pod for pod in leaders}
+    found = {str(index): pod for pod in leaders if (index := group_of(pod)) is not None}
     if group is not None and str(group) not in found:
         there = ", ".join(sorted(found, key=_number)) or "none"
         message = f"{name} has no group {group} with a leader; there are: {there}"

@@ -24,6 +24,15 @@ def labels_of(document: Document) -> Mapping[str, str]:
     return labels
 
 
+def group_of(pod: Document) -> int | None:
+    """Index of a pod's group; a leader that was made without our webhook has it in its name."""
+    labels = labels_of(pod)
+    index = labels.get(names.GROUP_INDEX)
+    if index is None and labels.get(names.WORKER_INDEX) == "0":
+        return names.ordinal(pod["metadata"]["name"])
+    return int(index) if index is not None and index.isascii() and index.isdigit() else None
+
+
 def wanted_groups(lws: Document) -> int:
     """How many groups the spec asks for."""
     replicas = lws["spec"].get("replicas")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lws.api import names
-from lws.cli.everyday.family import Document, Family, labels_of, wanted_groups
+from lws.cli.everyday.family import Document, Family, group_of, labels_of, wanted_groups
 from lws.cli.everyday.reasons import restarts_of, state_of, why_not_ready
 
 
@@ -61,9 +61,9 @@ def groups_of(family: Family) -> list[GroupLine]:
     """Every group that is wanted or has pods, by index."""
     pods: dict[int, list[Document]] = defaultdict(list)
     for pod in family.pods:
-        index = labels_of(pod).get(names.GROUP_INDEX, "")
-        if index.isascii() and index.isdigit():
-            pods[int(index)].append(pod)
+        index = group_of(pod)
+        if index is not None:
+            pods[index].append(pod)
     indexes = sorted({*range(wanted_groups(family.lws)), *pods})
     return [_group(family.lws, index, pods.get(index, ())) for index in indexes]
 

@@ -17,7 +17,7 @@ from lws.cli.everyday.cluster import (
     revisions_of,
     sets_in,
 )
-from lws.cli.everyday.family import Document, labels_of
+from lws.cli.everyday.family import Document, group_of, labels_of
 from lws.client import resources
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ async def _lws(asked: Asked) -> Words:
 
 
 async def _groups(asked: Asked) -> Words:
-    found = {labels_of(pod).get(names.GROUP_INDEX, "") for pod in await asked.pods()}
-    return sorted((one for one in found if one.isdigit()), key=int)
+    found = {group for pod in await asked.pods() if (group := group_of(pod)) is not None}
+    return [str(group) for group in sorted(found)]
 
 
 async def _roles(asked: Asked) -> Words:

@@ -6,7 +6,8 @@ import click
 import pytest
 
 from lws.api import names
-from lws.cli.everyday.family import Family
+from lws.cli.everyday.changing import leaders_to_end
+from lws.cli.everyday.family import Family, group_of
 from lws.cli.everyday.groups import groups_of
 from lws.cli.everyday.status import status_of
 from lws.cli.everyday.tables import age, sets_table, tree_lines
@@ -64,6 +65,16 @@ def test_workers_that_wait_for_their_leader_are_told_so() -> None:
 
 def test_a_group_has_the_size_that_it_was_made_with() -> None:
     assert words(lws(replicas=1, size=8), *whole(0)) == ["group 0: ready"]
+
+
+def test_a_leader_that_was_made_without_our_webhook_has_its_group_in_its_name() -> None:
+    bare = pod(1)
+    del bare["metadata"]["labels"][names.GROUP_INDEX]
+    assert group_of(bare) == 1
+    assert [one.pods != () for one in groups_of(family(lws(), bare))] == [False, True]
+    assert leaders_to_end(lws(), [bare], group=None) == {"1": bare}
+    bare["metadata"]["labels"][names.WORKER_INDEX] = "2"
+    assert group_of(bare) is None, "a worker's number is not its group's"
 
 
 def test_groups_beyond_those_wanted_are_told_of_too() -> None:

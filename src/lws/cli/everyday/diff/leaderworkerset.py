@@ -18,7 +18,7 @@ from lws.cli.everyday.diff.fields import (
     counted,
     judged,
 )
-from lws.cli.everyday.family import Document, Family, labels_of
+from lws.cli.everyday.family import Document, Family, group_of, labels_of
 from lws.planner.leaderworkerset.revisions import NOT_TEMPLATE, read_wanted, revision_step
 from lws.planner.leaderworkerset.snapshot import LeaderWorkerSetSnapshot
 from lws.planner.leaderworkerset.values import budgets_of, partition_of, replicas_of
@@ -44,10 +44,10 @@ class Standing:
     def keys(self) -> Mapping[int, str]:
         """By group: the revision of its leader."""
         return {
-            int(index): labels.get(names.REVISION_KEY, "")
+            group: labels.get(names.REVISION_KEY, "")
             for pod in self.family.pods
             if (labels := labels_of(pod)).get(names.WORKER_INDEX) == "0"
-            and (index := labels.get(names.GROUP_INDEX, "")).isdigit()
+            and (group := group_of(pod)) is not None
         }
 
 

@@ -13,7 +13,7 @@ from lws.api import names
 from lws.base.errors import InvalidInput
 from lws.cli.everyday import live
 from lws.cli.everyday.cluster import Cluster, Named, find_set, named, set_of, with_cluster
-from lws.cli.everyday.family import Document, labels_of, wanted_groups
+from lws.cli.everyday.family import Document, group_of, wanted_groups
 from lws.cli.everyday.logs.following import Following
 from lws.cli.everyday.logs.reading import Extent, Reading, Told
 from lws.cli.everyday.logs.sources import (
@@ -196,7 +196,7 @@ async def _begin(look: Look, found: Document) -> list[Source]:
     pods = await look.pods()
     wanted = None if look.named.is_disaggregated else wanted_groups(found)
     require_groups(pods, look.choice, wanted=wanted)
-    there = {int(index) for pod in pods if (index := labels_of(pod).get(names.GROUP_INDEX, "0"))}
+    there = {group_of(pod) for pod in pods}
     for words in missing(look.choice, there):
         click.echo(words, err=True)
     sources = sources_of(pods, look.choice)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lws.api import names
 from lws.base.errors import InvalidInput
-from lws.cli.everyday.family import Document, labels_of
+from lws.cli.everyday.family import Document, group_of, labels_of
 from lws.cli.everyday.reasons import state_of, why_not_ready
 
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
@@ -51,10 +51,8 @@ class Choice:
 
     def includes(self, pod: Document) -> bool:
         """Is it of a group and role that was asked for?"""
-        labels = labels_of(pod)
-        index = labels.get(names.GROUP_INDEX, "")
-        is_group = not self.groups or (index.isdigit() and int(index) in self.groups)
-        return is_group and (self.role is None or labels.get(names.DS_ROLE) == self.role)
+        is_group = not self.groups or group_of(pod) in self.groups
+        return is_group and (self.role is None or labels_of(pod).get(names.DS_ROLE) == self.role)
 
 
 def sources_of(pods: Iterable[Document], choice: Choice) -> list[Source]:
@@ -75,8 +73,9 @@ def label_of(pod: Document, *, slices: bool, revisions: bool) -> str:
     role = labels.get(names.DS_ROLE)
     if role is None:
         return name
-    group, worker = labels.get(names.GROUP_INDEX, ""), labels.get(names.WORKER_INDEX, "0")
-    short = "-".join(part for part in (role, group, worker if worker != "0" else "") if part)
+    group, worker = group_of(pod), labels.get(names.WORKER_INDEX, "0")
+    parts = (role, "" if group is None else str(group), worker if worker != "0" else "")
+    short = "-".join(part for part in parts if part)
     if slices:
         short = f"{labels.get(names.DS_SLICE, '0')}/{short}"
     return f"{short}@{labels.get(names.DS_REVISION, '')}" if revisions else short
@@ -87,7 +86,7 @@ def _place(pod: Document) -> tuple[int, str, int, int, str]:
     return (
         _number(labels.get(names.DS_SLICE, "")),
         labels.get(names.DS_ROLE, ""),
-        _number(labels.get(names.GROUP_INDEX, "")),
+        group_of(pod) or 0,
         _number(labels.get(names.WORKER_INDEX, "")),
         str(pod["metadata"]["name"]),
     )
@@ -154,7 +153,7 @@ def require_groups(pods: Iterable[Document], choice: Choice, *, wanted: int | No
     if choice.role is not None and roles and choice.role not in roles:
         message = f"there is no role {choice.role!r}; there are: {', '.join(roles)}"
         raise InvalidInput(field="--role", message=message)
-    there = {_number(labels_of(pod).get(names.GROUP_INDEX, "")) for pod in listed}
+    there = {group for pod in listed if (group := group_of(pod)) is not None}
     for group in choice.groups:
         if group not in there and not (wanted is not None and group < wanted):
             names_ = ", ".join(map(str, sorted(there))) or "none"
@@ -174,7 +173,7 @@ def seconds_of(text: str) -> int:
     raise InvalidInput(field="--since", message=message)
 
 
-def missing(choice: Choice, there: Collection[int]) -> Iterator[str]:
+def missing(choice: Choice, there: Collection[int | None]) -> Iterator[str]:
     """A line for each group that was asked for and has no pod yet."""
     for group in choice.groups:
         if group not in there:
