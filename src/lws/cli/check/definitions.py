@@ -118,7 +118,7 @@ def _fields(about: Subject, ours: Document, live: Document) -> Iterator[Finding]
     older = [path for path in missing if path[-1] not in ADDITIONS]
     if older:
         message = f"is older than ours: {len(older)} fields are missing"
-        yield _finding(Severity.WARNING, about, message, fields=_shown(older), hint=_APPLY)
+        yield _finding(Severity.INFO, about, message, fields=_shown(older), hint=_APPLY)
     elif missing:
         message = "lacks the optional fields that are ours, and is else what ours is"
         yield _finding(Severity.INFO, about, message, fields=_shown(missing), hint=_APPLY)
