@@ -58,6 +58,30 @@ def in_order(obj: JsonObject) -> JsonObject:
     return head | {name: value for name, value in obj.items() if name not in head}
 
 
+def sharing(new: JsonObject, old: JsonObject) -> JsonObject:
+    """The new object; what it says as the old one does is the old one's, so that the history of an
+    object costs little more than its changes."""
+    metadata = _shared_members(new["metadata"], old["metadata"])
+    return {**_shared_members(new, old), "metadata": metadata}
+
+
+def _shared_members(new: JsonObject, old: JsonObject) -> JsonObject:
+    return {
+        name: old[name] if name in old and _is_same(value, old[name]) else value
+        for name, value in new.items()
+    }
+
+
+def _is_same(new: object, old: object) -> bool:
+    """Of containers alone; 1, 1.0 and true are equal in Python, so those are compared as text."""
+    if not isinstance(new, dict | list) or new != old:
+        return False
+    try:
+        return orjson.dumps(new) == orjson.dumps(old)
+    except TypeError:  # an integer of more than 64 bits
+        return False
+
+
 def without_times(metadata: Mapping[str, Any]) -> JsonObject:
     """Metadata whose managedFields do not say when."""
     entries = metadata.get("managedFields")

@@ -10,7 +10,7 @@ from lws.sandbox.server import status
 from lws.sandbox.server.allocation import allocate
 from lws.sandbox.server.bodies import object_problems, typed, typed_patched, with_defaults
 from lws.sandbox.server.conversions import from_stored, to_stored
-from lws.sandbox.server.documents import copied, in_order, is_unchanged
+from lws.sandbox.server.documents import copied, in_order, is_unchanged, sharing
 from lws.sandbox.server.intake import admit_builtin, resets_of
 from lws.sandbox.server.lifecycle import require_namespace
 from lws.sandbox.server.names import shown
@@ -315,7 +315,9 @@ async def _replaced(
         world.after_write(kind, None, stored)
         await world.store.durable()
         return new
-    put = world.store.update(operation.key, to_stored(kind, in_order(new)), expected=stored)
+    put = world.store.update(
+        operation.key, to_stored(kind, in_order(sharing(new, old))), expected=stored
+    )
     world.after_write(kind, put, stored)
     await world.store.durable()
     return put

@@ -402,3 +402,13 @@ async def test_apply_makes_owns_and_refuses_what_others_own(server: Server) -> N
     revision = server.store.revision
     await apply("one", y="1")
     assert server.store.revision == revision, "the same apply again is no write"
+
+
+async def test_versions_of_an_object_share_what_did_not_change(server: Server) -> None:
+    api = server.api
+    made = await api.create(PODS, _pod("a"), namespace="default")
+    labelled = {**made, "metadata": {**made["metadata"], "labels": {"a": "1"}}}
+    changed = await api.update(PODS, labelled, namespace="default")
+    assert changed["spec"] is made["spec"]
+    assert changed["metadata"]["labels"] == {"a": "1"}
+    assert made["metadata"].get("labels") is None
