@@ -210,7 +210,7 @@ async def show_rates(where: str, ask: Callable[[Request], Awaitable[bytes]], cou
 
     for work in (create, read, patch, apply, delete):
         cost = await cost_of(in_turn(work, count))
-        print(f"  {count / cost.wall:6.0f} a second  {work.__name__} {where}")
+        print(f"  {count / cost.cpu:6.0f} for one CPU second  {work.__name__} {where}")
 
 
 async def in_turn(work: Callable[[int], Awaitable[None]], count: int) -> None:
