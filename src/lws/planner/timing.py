@@ -30,11 +30,11 @@ class Timing:
 JUST_BEGUN = Timing()
 
 
-def paced(timing: Timing, *, to_come: int) -> float:
+def paced(timing: Timing, *, to_come: int, soonest: float = SOONEST_SECONDS) -> float:
     """Seconds until counters that moved are written; `to_come`: changes before it is at rest."""
     if to_come <= 0:
         return 0.0
-    interval = min(LATEST_SECONDS, max(SOONEST_SECONDS, to_come / CHANGES_A_SECOND))
+    interval = min(LATEST_SECONDS, max(soonest, to_come / CHANGES_A_SECOND))
     return _left(timing, interval - timing.age)
 
 

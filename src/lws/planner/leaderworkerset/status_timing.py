@@ -13,10 +13,10 @@ PROGRESSING = "Progressing"
 UPDATE_IN_PROGRESS = "UpdateInProgress"
 
 ASKED_SECONDS = 0.5
-"""How long the answer to a changed spec waits for its outcome, which may come soon;"""
+"""How long the answer to a changed spec waits for its outcome, which may come soon."""
 
-ROLE_ASKED_SECONDS = LATEST_SECONDS
-"""for a set that is a role's, whom a DisaggregatedSet asks and nobody else waits for."""
+ROLE_SECONDS = LATEST_SECONDS
+"""The same of a set that is a role's, whom a DisaggregatedSet asks and nobody else waits for."""
 
 NO_GROUPS_SECONDS = 1.0
 """An update makes such a set with no groups, and scales it up at once."""
@@ -27,34 +27,32 @@ def seconds_to_write(lws: LeaderWorkerSet, status: LeaderWorkerSetStatus, timing
     standing = lws.status
     if status.group_restarts != standing.group_restarts or _has_news(standing, status):
         return 0.0
-    to_come = _to_come(lws, status)
-    if status.observed_generation != standing.observed_generation:
-        return _seconds_to_answer(lws, status, timing, to_come=to_come)
-    if _flips(standing, status):
+    is_asked = status.observed_generation != standing.observed_generation
+    if not is_asked and _states(standing.conditions) != _states(status.conditions):
         return 0.0
-    if status.replicas != standing.replicas and _is_scaled(lws, status):
-        to_come = min(to_come, 1)
+    to_come = _to_come(lws, status)
+    if is_role(lws):
+        return _seconds_of_role(lws, status, timing, to_come=to_come)
+    if is_asked:
+        is_first = not standing.observed_generation
+        return 0.0 if is_first or not to_come else folded(timing, seconds=ASKED_SECONDS)
+    if status.replicas != standing.replicas and not _is_true(status.conditions, UPDATE_IN_PROGRESS):
+        to_come = min(to_come, 1)  # it is scaled: an autoscaler may wait for it
     return paced(timing, to_come=to_come)
 
 
-def _is_scaled(lws: LeaderWorkerSet, status: LeaderWorkerSetStatus) -> bool:
-    """Whether the number of its groups is something that an autoscaler waits for."""
-    return not is_role(lws) and not _is_true(status.conditions, UPDATE_IN_PROGRESS)
-
-
-def _seconds_to_answer(
+def _seconds_of_role(
     lws: LeaderWorkerSet, status: LeaderWorkerSetStatus, timing: Timing, *, to_come: int
 ) -> float:
-    """The spec has changed: what that brings about is under way, and told when it is there."""
-    replicas = replicas_of(lws)
-    if not is_role(lws):
-        is_first = not lws.status.observed_generation
-        return 0.0 if is_first or not to_come else folded(timing, seconds=ASKED_SECONDS)
+    """What is on its way can be told with its outcome; a loss that nobody asked for cannot."""
+    replicas, standing = replicas_of(lws), lws.status
     if not to_come:
         return 0.0 if replicas else folded(timing, seconds=NO_GROUPS_SECONDS)
-    if status.ready_replicas < min(lws.status.ready_replicas, replicas):
-        return paced(timing, to_come=1)  # nobody asked for that: it is a loss
-    return folded(timing, seconds=ROLE_ASKED_SECONDS)
+    if status.ready_replicas < min(standing.ready_replicas, replicas):
+        return paced(timing, to_come=1)
+    if status.observed_generation != standing.observed_generation:
+        return folded(timing, seconds=ROLE_SECONDS)
+    return paced(timing, to_come=to_come, soonest=ROLE_SECONDS)
 
 
 def _to_come(lws: LeaderWorkerSet, status: LeaderWorkerSetStatus) -> int:
@@ -86,10 +84,6 @@ def _news(conditions: Iterable[Condition]) -> set[tuple[str, str, str, str]]:
 
 
 _MAIN = (AVAILABLE, PROGRESSING, UPDATE_IN_PROGRESS)
-
-
-def _flips(standing: LeaderWorkerSetStatus, status: LeaderWorkerSetStatus) -> bool:
-    return _states(standing.conditions) != _states(status.conditions)
 
 
 def _states(conditions: Iterable[Condition]) -> set[tuple[str, str, str]]:

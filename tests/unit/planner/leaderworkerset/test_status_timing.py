@@ -121,6 +121,12 @@ def test_a_roles_set_that_was_scaled_tells_a_loss_though_it_still_grows() -> Non
     assert planned(at_rest(lws, groups=TWO), Timing()).wait == 0
 
 
+def test_a_roles_set_tells_counters_on_the_way_rarely_and_a_loss_within_a_second() -> None:
+    for groups, seconds in ((TWO, 5), ([facts(index, ready=False) for index in range(3)], 1)):
+        lws = a_set(status=said(ONE), metadata=generation(4, role=True))
+        assert planned(at_rest(lws, groups=groups)).wait == seconds
+
+
 def test_a_roles_set_that_was_scaled_down_lost_nothing() -> None:
     groups = [facts(0), facts(1)]
     lws = a_set(status=said(ALL), replicas=2, metadata=generation(5, role=True))
