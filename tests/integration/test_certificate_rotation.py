@@ -196,9 +196,10 @@ async def test_no_review_is_refused_while_ca_and_certificates_are_rotated(world:
     await asyncio.sleep(1.0)
     await world.put(authority, serving_days=250.0)
     await world.served_anew(2)  # another one that is due, and the one that takes its place
-    await asyncio.sleep(1.0)
+    async with asyncio.timeout(30):
+        while world.admitted < 3 * PER_SECOND:  # noqa: ASYNC110 - a slow machine takes longer
+            await asyncio.sleep(0.1)
     over.set()
     await load
     assert world.refused == []
-    assert world.admitted > PER_SECOND
     assert world.callers.handshakes > FRESH_EVERY

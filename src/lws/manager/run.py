@@ -87,6 +87,7 @@ class Manager:
         )
         self._identity = identity or f"{platform.node()}_{unique_id(clock)}"
         self._is_alone = is_alone
+        self._process: Process | None = None
         self._liveness, self._readiness = Checks(), Checks()
 
     async def run(self) -> int:
@@ -102,12 +103,18 @@ class Manager:
         ) as transport:
             return await self.run_on(transport)
 
+    def stop(self) -> None:
+        """End in order, as after SIGTERM."""
+        if self._process is not None:
+            self._process.stop("asked to")
+
     async def run_on(self, transport: Transport) -> int:
         """The same, over a transport that is there."""
         return await self._run(KubernetesClient(transport), Fence(transport))
 
     async def _run(self, client: KubernetesClient, fence: Fence) -> int:
         process = Process(clock=self._clock, signals=SIGNALS if self._is_alone else ())
+        self._process = process
         watchdog = LoopWatchdog(clock=self._clock)
         self._liveness.add("tasks", process.check)
         self._liveness.add("event loop", watchdog.check)

@@ -1,5 +1,6 @@
 """The machines on which the judged program runs, and what is done to them."""
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
@@ -17,7 +18,11 @@ Answer = Callable[[Request], Coroutine[Any, Any, Response]]
 class Program(Protocol):
     """What is judged: one process of it, from its start to its exit code."""
 
-    async def __call__(self, *, transport: Wire, clock: LifeClock, identity: str) -> int: ...
+    async def __call__(
+        self, *, transport: Wire, clock: LifeClock, identity: str, terminated: asyncio.Event
+    ) -> int:
+        """`terminated` is SIGTERM."""
+        ...
 
 
 class Machine:
@@ -33,6 +38,7 @@ class Machine:
         self.failures: list[str] = []
         """Ends that were nobody's doing, in words."""
         self._is_off = False
+        self._terminated = asyncio.Event()
 
     def start(self) -> None:
         """A new life, unless it has one."""
@@ -41,11 +47,14 @@ class Machine:
         self._lives += 1
         life = self.life = Life(f"{self.name}/{self._lives}", self._around.clock)
         wire = Wire(life, self._local, self._around)
-        life.spawn(self._live(life, wire))
+        self._terminated = asyncio.Event()
+        life.spawn(self._live(life, wire, self._terminated))
 
-    async def _live(self, life: Life, wire: Wire) -> None:
+    async def _live(self, life: Life, wire: Wire, terminated: asyncio.Event) -> None:
         try:
-            code = await self._program(transport=wire, clock=life.clock, identity=life.name)
+            code = await self._program(
+                transport=wire, clock=life.clock, identity=life.name, terminated=terminated
+            )
         except Exception as error:  # noqa: BLE001 - the judge is told
             self.failures.append(f"{life.name} raised {type(error).__name__}: {error}")
             code = 1
@@ -58,6 +67,10 @@ class Machine:
         await life.kill()
         self.life = None
         await self._start_again()
+
+    def terminate(self) -> None:
+        """SIGTERM."""
+        self._terminated.set()
 
     async def kill(self, *, again: bool = True) -> None:
         """SIGKILL, and a new life a little later."""

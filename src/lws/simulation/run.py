@@ -67,6 +67,10 @@ class Outcome:
     story: list[str] = field(default_factory=list)
     writes: int = 0
     """Of the operator, without the lease."""
+    rest_seconds: float = 0.0
+    """At rest, with no write but the lease's."""
+    renewals: int = 0
+    """Writes of the lease in that time."""
     checked: int = 0
     """Writes of everybody that the rules were asked about."""
     seconds: float = 0.0
@@ -189,8 +193,10 @@ class Run:
     async def _rest(self) -> None:
         """And then it must not write."""
         await self._clock.sleep(MEMORY_SECONDS)
-        before = self.judge.writes
+        before, renewals = self.judge.writes, self.judge.renewals
         await self._clock.sleep(self._plan.rest_seconds)
+        self.outcome.rest_seconds = self._plan.rest_seconds
+        self.outcome.renewals = self.judge.renewals - renewals
         if (count := self.judge.writes - before) > 0:
             last = "; ".join(list(self.judge.recent)[-count:])
             self.judge.find("no write at rest", f"{count} writes: {last}")

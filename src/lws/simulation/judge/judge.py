@@ -28,15 +28,24 @@ class Judge:
         """The last writes of the program, in words."""
         self.writes = 0
         """Of the program's, without the lease."""
+        self.renewals = 0
+        """Of the lease, tries too."""
         self.checked = 0
         self._holder = ""
+
+    @property
+    def holder(self) -> str:
+        """The life that holds the lease; empty: none does."""
+        return self._holder
 
     # What happens
 
     def on_send(self, act: Act) -> None:
         """A write sets out."""
         plural = act.request.resource.partition("/")[0]
-        if plural not in QUIET:
+        if plural in QUIET:
+            self.renewals += 1
+        else:
             self.writes += 1
             self.recent.append(f"{act.sent_at:.3f} {act.life} {act.request}")
         self._judge(requests.sending(act, holder=self._holder))
