@@ -1,10 +1,16 @@
 """A user changes something while an update runs."""
 
+from collections import Counter
+
 import pytest
 
 from harness import pods
+from harness.watching import Recorder
 from tests.integration.leaderworkerset.manifests import pods_in
 from tests.integration.leaderworkerset.worlds import World
+
+_TWICE = pods_in([0, 1, 1, 2, 2, 3, 3, 4, 4])
+"""Four groups and a surge group of which all but one were replaced by the first update already."""
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.both_gates]
 
@@ -20,7 +26,7 @@ def test_a_second_update_in_mid_update_with_surge_stays_within_the_budgets(world
         )
         world.push("serve:3")
         world.settle(meanwhile=world.releasing(1, 2))
-    assert seen.creations() == seen.deletions() == pods_in([0, 1, 1, 2, 2, 3, 3, 4, 4])
+    _require_second_thoughts(seen)
     assert world.images() == {"serve:3": 8}
 
 
@@ -36,7 +42,13 @@ def test_a_second_update_frees_the_groups_that_the_first_one_broke(world: World)
         )
         world.push("serve:3")
         world.settle()
-    assert seen.creations() == seen.deletions() == pods_in([0, 1, 1, 2, 2, 3, 3, 4, 4])
+    _require_second_thoughts(seen)
+
+
+def _require_second_thoughts(seen: Recorder) -> None:
+    """The surge group's second leader may be given back before its worker was made."""
+    assert seen.creations() == seen.deletions()
+    assert seen.creations() in (_TWICE, _TWICE - Counter(["sample-4-1"]))
 
 
 def test_back_to_the_old_template_gives_the_old_key_and_leaves_the_rest_alone(

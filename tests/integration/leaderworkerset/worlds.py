@@ -180,6 +180,15 @@ class World:
         """Of `groups_of`, those of which every pod is there."""
         return self.groups_of(image, name) & whole_groups(self.pods.live(), name)
 
+    def leaving(self, name: str = NAME) -> set[str]:
+        """Pods that are on their way out: a worker of a group whose leader has gone, for one."""
+        return {
+            pod["metadata"]["name"]
+            for pod in self.pods.live().values()
+            if pod["metadata"]["labels"].get(f"{PREFIX}name") == name
+            and "deletionTimestamp" in pod["metadata"]
+        }
+
     def ready(self, name: str = NAME) -> set[int]:
         """Groups of which every pod is ready."""
         return ready_groups(self.pods.live(), name)
@@ -255,6 +264,7 @@ class World:
             and all(self.keys(name)[group] == key for group in updated)
             and self.ready(name) == set(range(replicas))
             and len(self.leaders(name)) == replicas == statefulset["spec"]["replicas"]
+            and not self.leaving(name)
             and statefulset["spec"]["updateStrategy"]["type"] == "RollingUpdate"
             and (rolling["partition"] > 0 or len(self.revisions(name)) == 1)
         )
