@@ -11,18 +11,33 @@ from lws.sandbox.schema.publishing.builtin import built_in_schemas
 from lws.sandbox.schema.publishing.custom import custom_schemas
 from lws.sandbox.schema.publishing.kinds import ServedKind, custom_versions, schema_name
 from lws.sandbox.schema.publishing.paths import paths_of
+from lws.sandbox.schema.publishing.protobuf import ASKED_FOR, encoded_v2
+from lws.sandbox.schema.publishing.protobuf import MEDIA_TYPE as OPENAPI_PROTOBUF
 from lws.sandbox.schema.tables import META, OBJECT_META
 
 JsonObject = dict[str, Any]
 Definitions = Sequence[Mapping[str, Any]]
 
-__all__ = ["ServedKind", "openapi_v2", "openapi_v3", "openapi_v3_index"]
+__all__ = [
+    "OPENAPI_PROTOBUF",
+    "ServedKind",
+    "encoded_v2",
+    "is_protobuf_asked_for",
+    "openapi_v2",
+    "openapi_v3",
+    "openapi_v3_index",
+]
 
 _INFO = {"title": "Kubernetes", "version": "v1.36.3"}
 _V2, _V3 = "#/definitions/", "#/components/schemas/"
 _KINDS = "x-kubernetes-group-version-kind"
 _DELETE_OPTIONS = f"{META}.DeleteOptions"
 _SHARED = (OBJECT_META, f"{META}.ListMeta", _DELETE_OPTIONS, f"{META}.Status")
+
+
+def is_protobuf_asked_for(accept: str) -> bool:
+    """Whether a client wants `openapi_v2` as `encoded_v2`."""
+    return ASKED_FOR in accept
 
 
 def openapi_v2(served: Sequence[ServedKind], crds: Definitions = ()) -> JsonObject:

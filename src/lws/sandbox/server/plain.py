@@ -8,7 +8,10 @@ import orjson
 from lws.client.requests import Request
 from lws.client.responses import Response
 from lws.sandbox.schema.openapi import (
+    OPENAPI_PROTOBUF,
     ServedKind,
+    encoded_v2,
+    is_protobuf_asked_for,
     openapi_v2,
     openapi_v3,
     openapi_v3_index,
@@ -32,7 +35,7 @@ class PlainPaths:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._kept: dict[str, tuple[int, bytes]] = {}
+        self._documents: dict[str, tuple[int, bytes]] = {}
 
     def answer(self, request: Request, headers: Headers) -> Response:
         """Any path; 404 for what is not there."""
@@ -53,7 +56,7 @@ class PlainPaths:
             case ["api"] | ["apis"]:
                 return self._roots(parts[0], accept)
             case ["openapi", *rest]:
-                return self._openapi(rest)
+                return self._openapi(rest, accept)
         return self._resources(parts, request.path)
 
     def _resources(self, parts: list[str], path: str) -> Response:
@@ -109,12 +112,15 @@ class PlainPaths:
             return json_response(discovery.api_versions(self._world.server_address))
         return json_response(discovery.group_list(registry))
 
-    def _openapi(self, rest: list[str]) -> Response:
+    def _openapi(self, rest: list[str], accept: str) -> Response:
         match rest:
+            case ["v2"] if is_protobuf_asked_for(accept):
+                body = self._kept("v2 in protobuf", lambda: encoded_v2(self._v2()))
+                return Response(200, {"content-type": OPENAPI_PROTOBUF}, body)
             case ["v2"]:
-                return self._kept_json("v2", self._v2)
+                return self._json("v2", self._v2)
             case ["v3"]:
-                return self._kept_json(
+                return self._json(
                     "v3", lambda: openapi_v3_index(self._served(), self._definitions())
                 )
             case ["v3", "api", version]:
@@ -130,18 +136,22 @@ class PlainPaths:
         served = [one for one in self._served() if (one.group, one.version) == (group, version)]
         if not served:
             return self._missing(f"/openapi/v3/apis/{group}/{version}")
-        return self._kept_json(
+        return self._json(
             f"v3/{group}/{version}",
             lambda: openapi_v3(group, version, served, self._definitions()),
         )
 
-    def _kept_json(self, name: str, make: Callable[[], JsonObject]) -> Response:
+    def _json(self, name: str, make: Callable[[], JsonObject]) -> Response:
+        body = self._kept(name, lambda: orjson.dumps(make()))
+        return Response(200, {"content-type": "application/json"}, body)
+
+    def _kept(self, name: str, make: Callable[[], bytes]) -> bytes:
         """Made once until the kinds change: it takes a moment."""
         generation = self._world.registry.generation
-        kept = self._kept.get(name)
+        kept = self._documents.get(name)
         if kept is None or kept[0] != generation:
-            kept = self._kept[name] = (generation, orjson.dumps(make()))
-        return Response(200, {"content-type": "application/json"}, kept[1])
+            kept = self._documents[name] = (generation, make())
+        return kept[1]
 
     def _definitions(self) -> list[JsonObject]:
         return [obj for _, obj in self._world.store.list(DEFINITIONS).items]
