@@ -6,7 +6,7 @@ import pytest
 
 from lws.client import errors, requests
 from lws.client.resources import LEASES, PODS
-from lws.client.watch import EventType, LineSplitter, decode_event
+from lws.client.watch import EventType, LineSplitter, decode_event, error_of_event
 from lws.runtime.clock import VirtualClock
 from lws.sandbox.server import Server
 from lws.sandbox.transport import LocalTransport
@@ -36,9 +36,10 @@ async def test_a_watch_comes_in_lines_and_a_refused_one_is_an_error() -> None:
         lines = [line async for chunk in chunks for line in splitter.feed(chunk)]
     assert [decode_event(line).type for line in lines] == [EventType.ADDED]
     server.store.forget()
-    with pytest.raises(errors.Expired):
-        async with transport.stream(requests.watch(PODS, resource_version="1")):
-            await asyncio.sleep(0)
+    async with transport.stream(requests.watch(PODS, resource_version="1")) as chunks:
+        lines = [line async for chunk in chunks for line in splitter.feed(chunk)]
+    assert [decode_event(line).type for line in lines] == [EventType.ERROR]
+    assert isinstance(error_of_event(decode_event(lines[0])), errors.Expired)
     odd = requests.watch(PODS, resource_version="", label_selector="a=!")
     with pytest.raises(errors.BadRequest):
         async with transport.stream(odd):
