@@ -224,7 +224,9 @@ def measure(options: argparse.Namespace) -> list[Phase]:
     nodes = max(8, options.groups * options.size // 50)
     gate = options.gate == "on"
     command = shlex.split(options.operator) or None
-    with ControlPlane(nodes=nodes, max_unavailable_gate=gate) as plane:
+    with ControlPlane(
+        nodes=nodes, max_unavailable_gate=gate, is_operator_ours=command is None
+    ) as plane:
         plane.kube.create(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
         )

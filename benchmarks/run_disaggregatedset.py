@@ -144,7 +144,9 @@ def measure(options: argparse.Namespace) -> DisaggregatedBench:
     """Start everything, run the phases, stop everything."""
     count = options.slices * len(ROLES) * options.groups * options.size
     command = shlex.split(options.operator) or None
-    with ControlPlane(nodes=max(8, count // 50), max_unavailable_gate=False) as plane:
+    with ControlPlane(
+        nodes=max(8, count // 50), max_unavailable_gate=False, is_operator_ours=command is None
+    ) as plane:
         plane.kube.create(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
         )

@@ -20,6 +20,7 @@ rules:
   users: [{users}]
 - level: None
 """
+_DECISION = "authorization.k8s.io/decision"
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
 
@@ -35,6 +36,8 @@ class Request:
     namespace: str
     name: str
     code: int
+    is_forbidden: bool = False
+    """Whether the user has no right to it; what admission refuses is not that."""
 
     @property
     def key(self) -> str:
@@ -172,4 +175,5 @@ def _request(event: dict[str, Any]) -> Request:
         namespace=target.get("namespace", ""),
         name=target.get("name", ""),
         code=event.get("responseStatus", {}).get("code", 0),
+        is_forbidden=event.get("annotations", {}).get(_DECISION) == "forbid",
     )

@@ -20,8 +20,9 @@ from harness.binaries import Binaries, find_binaries
 from harness.certificates import write_signing_keys
 from harness.kube import Kube
 from harness.nodes import NodeLabels, add_nodes, default_labels
-from harness.plane import AUDITED, CRDS, MASTERS, USERS, Plane
+from harness.plane import AUDITED, CRDS, MASTERS, OPERATOR, USERS, Plane
 from harness.process import Process
+from harness.rights import grant_shipped, make_home
 from harness.waiting import NotYetError, eventually
 
 _USERS: Mapping[str, tuple[str, ...]] = {
@@ -48,13 +49,16 @@ class ControlPlane(Plane):
         scheduler: bool = True,
         kubelets: bool = True,
         crds: Path | None = CRDS,
+        is_operator_ours: bool = True,
     ) -> None:
         """Choose the parts; nothing starts before `start`, or the `with` block.
 
         `max_unavailable_gate` sets the feature gate MaxUnavailableStatefulSet, None leaves it at
         its default. `crds` is a folder of definitions that are there before any controller starts.
+        Our operator may do what the shipped roles grant; another one, everything.
         """
-        super().__init__(_USERS)
+        super().__init__(_USERS if is_operator_ours else {**_USERS, OPERATOR: MASTERS})
+        self._is_operator_ours = is_operator_ours
         gates = dict(feature_gates or {})
         if max_unavailable_gate is not None:
             gates["MaxUnavailableStatefulSet"] = max_unavailable_gate
@@ -89,6 +93,9 @@ class ControlPlane(Plane):
         """Definitions and nodes are there before those who would have to notice them later."""
         if self._crds is not None:
             install_crds(self.kube, self._crds)
+            make_home(self.kube)
+        if self._crds is not None and self._is_operator_ours:
+            grant_shipped(self.kube, OPERATOR)
         self.nodes = add_nodes(self.kube, self._nodes, self._node_labels)
         if self._wanted["controllers"]:
             self._add("kube-controller-manager", self._controller_manager_command())

@@ -22,6 +22,7 @@ from harness.certificates import write_server_files
 from harness.plane import Plane
 from harness.ports import release_port, take_port
 from harness.process import Process
+from harness.rights import HOME_NAMESPACE
 from harness.up import UpPlane
 from harness.waiting import NotYetError, eventually
 from harness.webhooks import install_webhooks, remove_webhooks
@@ -212,7 +213,7 @@ class Operator:
             "apiVersion": "config.lws.x-k8s.io/v1alpha1",
             "kind": "Configuration",
             "webhook": {"host": "127.0.0.1", "port": self.webhook_port, "certDir": certificates},
-            "leaderElection": {"leaderElect": leader_elect, "resourceNamespace": "default"},
+            "leaderElection": {"leaderElect": leader_elect, "resourceNamespace": HOME_NAMESPACE},
             "metrics": {"bindAddress": f"127.0.0.1:{self.metrics_port}"},
             "health": {"healthProbeBindAddress": f"127.0.0.1:{self.health_port}"},
             "internalCertManagement": {"enable": False},

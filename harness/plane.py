@@ -27,7 +27,7 @@ RESTRICTED = "lws-restricted"
 MASTERS = ("system:masters",)
 USERS: Mapping[str, tuple[str, ...]] = {
     ADMIN: MASTERS,
-    OPERATOR: MASTERS,
+    OPERATOR: (),  # may do what the shipped roles grant, where roles are enforced
     RESTRICTED: (),  # may do what a test binds to it, and nothing else
 }
 """Users that every control plane knows, and their groups."""

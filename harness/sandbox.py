@@ -15,8 +15,9 @@ from pathlib import Path
 from harness.binaries import MissingError, cache_folder
 from harness.controlplane import install_crds
 from harness.nodes import NodeLabels, add_nodes, default_labels
-from harness.plane import AUDITED, CRDS, Plane
+from harness.plane import AUDITED, CRDS, MASTERS, OPERATOR, USERS, Plane
 from harness.process import Process
+from harness.rights import make_home
 from harness.waiting import NotYetError, eventually
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -35,7 +36,7 @@ class SandboxPlane(Plane):
         crds: Path | None = CRDS,
     ) -> None:
         """`crds` is a folder of definitions that are there from the start."""
-        super().__init__()
+        super().__init__({**USERS, OPERATOR: MASTERS})  # its roles are stored, not enforced
         self._nodes = nodes
         self._node_labels = node_labels
         self._crds = crds
@@ -62,6 +63,7 @@ class SandboxPlane(Plane):
         self.start_apiserver()
         if self._crds is not None:
             install_crds(self.kube, self._crds)
+            make_home(self.kube)
         self.nodes = add_nodes(self.kube, self._nodes, self._node_labels)
 
     def _end(self) -> None:

@@ -11,11 +11,12 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
+from harness.audit import Request
 from harness.binaries import MissingError
 from harness.controlplane import ControlPlane
 from harness.kube import Kube
 from harness.operator import Operator, open_operators
-from harness.plane import MakePlane, Plane
+from harness.plane import OPERATOR, MakePlane, Plane
 from harness.sandbox import SandboxPlane
 
 _KINDS: dict[str, MakePlane] = {"sandbox": SandboxPlane, "real": ControlPlane}
@@ -44,15 +45,23 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
-def _running(plane: Plane) -> Iterator[Plane]:
+def _running(plane: Plane, *, is_judged: bool = True) -> Iterator[Plane]:
+    """Until the end of the session; then judged by what the operator asked of it."""
     try:
         plane.start()
     except MissingError as problem:
         pytest.fail(str(problem), pytrace=False)
     try:
         yield plane
+        beyond = {(one.verb, one.key) for one in plane.audit.requests() if _is_beyond(one)}
     finally:
         plane.stop()
+    if is_judged:
+        assert beyond == set(), "the operator asked for what the shipped roles do not grant"
+
+
+def _is_beyond(request: Request) -> bool:
+    return request.user == OPERATOR and request.is_forbidden
 
 
 @pytest.fixture(scope="session")
@@ -82,8 +91,11 @@ def gated_control_plane(make_plane: MakePlane) -> Iterator[Plane]:
 
 @pytest.fixture(scope="session")
 def spare_control_plane(make_plane: MakePlane) -> Iterator[Plane]:
-    """One for tests that break it, or that bring several operators."""
-    yield from _running(make_plane(max_unavailable_gate=False))
+    """One for tests that break it, or that bring several operators.
+
+    Not judged: an API server that has just started refuses everything until it knows its roles.
+    """
+    yield from _running(make_plane(max_unavailable_gate=False), is_judged=False)
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ import pytest
 from harness.kube import ApiError, Json
 from harness.operator import Operator
 from harness.plane import Plane
+from harness.rights import HOME_NAMESPACE
 from harness.waiting import eventually
 from harness.webhooks import MUTATING, VALIDATING, install_webhooks, remove_webhooks
 from tests.integration.leaderworkerset.manifests import leader_worker_set
@@ -35,7 +36,7 @@ def managed(spare_control_plane: Plane) -> Iterator[Operator]:
     finally:
         running.close()
         remove_webhooks(plane.kube)
-        plane.kube.delete("secrets", SECRET, "default")
+        plane.kube.delete("secrets", SECRET, HOME_NAMESPACE)
 
 
 def point_at(plane: Plane, operator: Operator) -> None:
@@ -58,7 +59,7 @@ def test_certificates_are_made_trusted_and_kept_so(
     plane = spare_control_plane
     point_at(plane, managed)
     eventually(lambda: admits(plane), timeout=30, retry_on=(ApiError,), what="admission works")
-    secret = plane.kube.get("secrets", SECRET, "default")
+    secret = plane.kube.get("secrets", SECRET, HOME_NAMESPACE)
     assert secret["data"].keys() >= {"ca.crt", "ca.key", "tls.crt", "tls.key"}
     for kind, name in CONFIGURATIONS:
         for hook in plane.kube.get(kind, name)["webhooks"]:
@@ -76,7 +77,7 @@ def test_no_review_is_refused_while_the_secret_is_deleted_and_made_anew(
     point_at(plane, managed)
     eventually(lambda: admits(plane), timeout=30, retry_on=(ApiError,), what="admission works")
     time.sleep(1)
-    before = plane.kube.get("secrets", SECRET, "default")["data"]["tls.crt"]
+    before = plane.kube.get("secrets", SECRET, HOME_NAMESPACE)["data"]["tls.crt"]
     refused: list[str] = []
     admitted = [0]
     stop = threading.Event()
@@ -95,7 +96,7 @@ def test_no_review_is_refused_while_the_secret_is_deleted_and_made_anew(
     thread = threading.Thread(target=load)
     thread.start()
     try:
-        plane.kube.delete("secrets", SECRET, "default")
+        plane.kube.delete("secrets", SECRET, HOME_NAMESPACE)
 
         def is_served_anew() -> bool:
             return managed.log.read_text().count('"msg":"serving certificate"') >= 2
@@ -107,4 +108,4 @@ def test_no_review_is_refused_while_the_secret_is_deleted_and_made_anew(
         thread.join()
     assert refused == []
     assert admitted[0] > 50
-    assert plane.kube.get("secrets", SECRET, "default")["data"]["tls.crt"] != before
+    assert plane.kube.get("secrets", SECRET, HOME_NAMESPACE)["data"]["tls.crt"] != before

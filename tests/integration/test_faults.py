@@ -15,6 +15,7 @@ from harness.kube import Json
 from harness.operator import Operator
 from harness.plane import OPERATOR, RESTRICTED, Plane
 from harness.proxy import CALM, FaultProxy, Faults
+from harness.rights import HOME_NAMESPACE
 from harness.waiting import eventually
 from harness.watching import Recorder
 from tests.integration.leaderworkerset.groups import (
@@ -242,7 +243,7 @@ class Pair:
 
     def lease(self) -> Json:
         """The lease's spec; empty if there is none."""
-        found = self.plane.kube.find(_LEASES, _LEASE, "default") or {}
+        found = self.plane.kube.find(_LEASES, _LEASE, HOME_NAMESPACE) or {}
         spec: Json = found.get("spec", {})
         return spec
 
@@ -265,7 +266,7 @@ def pair(spare_control_plane: Plane, own_operator: Operator) -> Iterator[Pair]:
     """Two operators; the one without a lease stands by."""
     own_operator.stop()
     kube = spare_control_plane.kube
-    kube.delete(_LEASES, _LEASE, "default")
+    kube.delete(_LEASES, _LEASE, HOME_NAMESPACE)
     binding = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRoleBinding",

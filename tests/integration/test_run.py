@@ -18,6 +18,7 @@ from harness.kube import Json
 from harness.operator import Operator
 from harness.plane import RESTRICTED, Plane
 from harness.ports import release_port, take_port
+from harness.rights import HOME_NAMESPACE
 from harness.waiting import eventually
 from tests.integration.leaderworkerset.manifests import PREFIX, leader_worker_set
 
@@ -162,7 +163,7 @@ def test_it_ends_in_order_on_sigterm_while_it_works(spare_control_plane: Plane) 
         began = time.monotonic()
         assert operator.stop() == 0
         assert time.monotonic() - began < 25
-        lease = kube.get("leases.coordination.k8s.io", "b8b2488c.x-k8s.io", "default")
+        lease = kube.get("leases.coordination.k8s.io", "b8b2488c.x-k8s.io", HOME_NAMESPACE)
         assert not lease["spec"].get("holderIdentity"), "the lease is given up"
     kube.delete_all("leaderworkersets.leaderworkerset.x-k8s.io", "ending")
     kube.delete("namespaces", "ending")
@@ -308,7 +309,7 @@ def test_metrics_are_for_those_who_may_read_them(
     assert _metrics(process, None)[0] == 401
     assert _metrics(process, "made-up")[0] in (401, 403)
     assert _metrics(process, _token(spare_control_plane.restricted_kubeconfig))[0] == 403
-    assert _metrics(process, _token(spare_control_plane.operator_kubeconfig))[0] == 200
+    assert _metrics(process, _token(spare_control_plane.admin_kubeconfig))[0] == 200
 
 
 _NAMES = (
@@ -355,6 +356,6 @@ def test_metrics_have_the_names_that_dashboards_use(
 
 def test_metrics_tell_who_leads(spare_control_plane: Plane) -> None:
     with Operator(spare_control_plane, webhooks=False, leader_elect=True) as operator:
-        token = _token(spare_control_plane.operator_kubeconfig)
+        token = _token(spare_control_plane.admin_kubeconfig)
         wanted = 'leader_election_master_status{name="b8b2488c.x-k8s.io"} 1.0'
         eventually(lambda: wanted in _metrics(operator, token)[1], what="it leads")

@@ -110,7 +110,8 @@ def test_what_rests_is_not_touched_and_what_was_under_way_goes_on(
     with restored.counting() as count, Operator(restored) as operator:
         with pytest.raises(NotYetError):
             eventually(lambda: everything(restored) != before, timeout=6, every=0.5)
-        assert count.writes == []
+        # Namespaces of other tests may still be on their way out.
+        assert [one for one in count.writes if one.namespace in ("", NAMESPACE)] == []
         assert {one["metadata"]["uid"] for one in kube.items("pods", NAMESPACE)} == uids
         template = kube.get("statefulsets", "surging", NAMESPACE)["spec"]["template"]
         for node in restored.nodes:
