@@ -31,6 +31,7 @@ REAL_ONLY = {
         "test_a_refused_update_that_is_taken_back_leaves_nothing": _POLICIES,
         "test_a_scale_goes_on_while_the_template_is_refused": _POLICIES,
         "test_a_set_that_quota_refuses_starts_once_there_is_room": _QUOTAS,
+        "test_an_update_whose_surge_finds_no_room_in_the_quota_ends": _QUOTAS,
     },
     "test_chart.py": {
         "test_a_release_lives_and_its_manager_works_as_the_chart_starts_it": _TOKENS,

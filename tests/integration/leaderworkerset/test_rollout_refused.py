@@ -261,6 +261,7 @@ def test_an_update_without_progress_is_told_after_its_deadline(world: World) -> 
     assert seen.creations() == seen.deletions() == pods_in(range(2))
 
 
+@pytest.mark.real_only(reason="the sandbox stores quotas and does not enforce them")
 def test_an_update_whose_surge_finds_no_room_in_the_quota_ends(world: World) -> None:
     """The surge group may get the room of a group that is being replaced, and must give it back."""
     world.create(replicas=3, size=1, surge=1, unavailable=1)
