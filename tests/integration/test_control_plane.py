@@ -326,7 +326,7 @@ def test_the_audit_log_counts_the_operators_requests_only(
         with control_plane.counting() as count:
             control_plane.kube.items("pods", namespace)
             operator.items("pods", namespace)
-            operator.create(_config_map("one"), namespace)
+            operator.create(_service("one"), namespace)
             assert count.total >= 2
         operator.items("pods", namespace)
     finally:
@@ -335,8 +335,10 @@ def test_the_audit_log_counts_the_operators_requests_only(
     assert len(count.matching(verbs={"list"}, resource="pods")) == 1
 
 
-def _config_map(name: str) -> Json:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
+def _service(name: str) -> Json:
+    """The operator may make one."""
+    spec = {"clusterIP": "None", "selector": {"a": "b"}}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec}
 
 
 @pytest.mark.real_only(reason="the sandbox stores roles and does not enforce them")

@@ -5,6 +5,7 @@
   resources:
   - pods
   verbs:
+  - get
   - list
   - watch
   - delete
