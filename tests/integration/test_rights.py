@@ -101,9 +101,7 @@ def test_a_whole_life_needs_every_right_and_no_other(
         pods.fail_container(world.kube, world.namespace, f"{NAME}-0-1")
         world.until(lambda: bool(world.events("RecreateGroup")), what="a recreated group")
         world.until(world.has_settled, what="the group is back")
-        world.kube.delete("statefulsets", f"{NAME}-1", world.namespace)
-        world.until(lambda: len(world.events("RecreateGroup")) > 1, what="another one")
-        world.until(world.has_settled, what="that group is back")
+        _lose_workers(world, "calm")
         world.push("serve:1b")
         world.until(partial(world.has_settled, image="serve:1b"), what="it is rolled")
         world.until(lambda: bool(world.revisions(retired=True)), what="a revision is put away")
@@ -140,6 +138,24 @@ def test_a_whole_life_needs_every_right_and_no_other(
     unused, missing = sorted(needed - asked), sorted(asked - granted())
     assert not unused, f"granted and never used: {unused}"
     assert not missing, f"used and not granted: {missing}"
+
+
+def _lose_workers(world: World, name: str) -> None:
+    """Its leader stays, and is asked for before the workers are made again."""
+    calm = leader_worker_set(name, replicas=1)
+    calm["spec"]["leaderWorkerTemplate"]["restartPolicy"] = "None"
+    world.kube.create(calm, world.namespace)
+    world.until(lambda: world.has_settled(name), what="it is there")
+    place = ("statefulsets", f"{name}-0", world.namespace)
+    before = world.kube.get(*place)["metadata"]["uid"]
+    world.kube.delete(*place)
+
+    def is_back() -> bool:
+        found = world.kube.find(*place)
+        return found is not None and found["metadata"]["uid"] != before
+
+    world.until(is_back, what="the workers' StatefulSet is back")
+    world.delete(name)
 
 
 def _is_whole(plane: Plane) -> Callable[[], bool]:
