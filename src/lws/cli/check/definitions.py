@@ -38,7 +38,7 @@ def judge_definition(ours: Document, live: Document | None) -> list[Finding]:
     about = Subject(_KIND, name=ours["metadata"]["name"])
     if live is None:
         message = "is not installed, so sets of this kind cannot be"
-        return [_finding(Severity.WARNING, about, message, hint=_APPLY)]
+        return [Topic.DEFINITION.finding(Severity.WARNING, about, message, hint=_APPLY)]
     return [*_versions(about, ours, live), *_conversion(about, live), *_fields(about, ours, live)]
 
 
@@ -78,7 +78,7 @@ def _versions(about: Subject, ours: Document, live: Document) -> Iterator[Findin
     mine = {one["name"] for one in ours["spec"]["versions"]}
     stored = set((live.get("status") or {}).get("storedVersions") or ())
     if stored - mine:
-        yield _finding(
+        yield Topic.DEFINITION.finding(
             Severity.ERROR,
             about,
             f"has objects stored as {', '.join(sorted(stored - mine))}, a version that ours has "
@@ -89,10 +89,12 @@ def _versions(about: Subject, ours: Document, live: Document) -> Iterator[Findin
     served = {one["name"] for one in live["spec"]["versions"] if one.get("served")}
     if "v1" not in served:
         message = "does not serve v1, which this operator speaks"
-        yield _finding(Severity.ERROR, about, message, hint=_APPLY)
+        yield Topic.DEFINITION.finding(Severity.ERROR, about, message, hint=_APPLY)
     elif served - mine:
         message = f"also serves {', '.join(sorted(served - mine))}, which ends when ours is applied"
-        yield _finding(Severity.WARNING, about, message, hint="move its clients to v1 before")
+        yield Topic.DEFINITION.finding(
+            Severity.WARNING, about, message, hint="move its clients to v1 before"
+        )
 
 
 def _conversion(about: Subject, live: Document) -> Iterator[Finding]:
@@ -102,7 +104,7 @@ def _conversion(about: Subject, live: Document) -> Iterator[Finding]:
     config = (conversion.get("webhook") or {}).get("clientConfig") or {}
     service = config.get("service") or {}
     where = f"{service.get('namespace')}/{service.get('name')}" if service else config.get("url")
-    yield _finding(
+    yield Topic.DEFINITION.finding(
         Severity.ERROR,
         about,
         f"converts its versions by a webhook ({where}): when that is gone, no object can be read",
@@ -118,15 +120,21 @@ def _fields(about: Subject, ours: Document, live: Document) -> Iterator[Finding]
     older = [path for path in missing if path[-1] not in ADDITIONS]
     if older:
         message = f"is older than ours: {len(older)} fields are missing"
-        yield _finding(Severity.INFO, about, message, fields=_shown(older), hint=_APPLY)
+        yield Topic.DEFINITION.finding(
+            Severity.INFO, about, message, fields=_shown(older), hint=_APPLY
+        )
     elif missing:
         message = "lacks the optional fields that are ours, and is else what ours is"
-        yield _finding(Severity.INFO, about, message, fields=_shown(missing), hint=_APPLY)
+        yield Topic.DEFINITION.finding(
+            Severity.INFO, about, message, fields=_shown(missing), hint=_APPLY
+        )
     others = list(_other_defaults(theirs, mine))
     if others:
         message = "has other defaults: a field that is left out comes to mean something else"
         hint = "write those fields out in your manifests before you apply ours"
-        yield _finding(Severity.WARNING, about, message, fields=tuple(others), hint=hint)
+        yield Topic.DEFINITION.finding(
+            Severity.WARNING, about, message, fields=tuple(others), hint=hint
+        )
 
 
 def _other_defaults(live: Document, ours: Document, at: Path = ()) -> Iterator[str]:
@@ -162,21 +170,3 @@ def _has(value: object, path: Path) -> bool:
 def _shown(paths: Sequence[Path]) -> tuple[str, ...]:
     shown = [written(path) for path in paths[:SHOWN]]
     return (*shown, f"and {len(paths) - SHOWN} more") if len(paths) > SHOWN else tuple(shown)
-
-
-def _finding(
-    severity: Severity,
-    about: Subject,
-    message: str,
-    *,
-    fields: tuple[str, ...] = (),
-    hint: str = "",
-) -> Finding:
-    return Finding(
-        severity=severity,
-        topic=Topic.DEFINITION,
-        about=about,
-        message=message,
-        fields=fields,
-        hint=hint,
-    )

@@ -31,6 +31,20 @@ class Topic(StrEnum):
     INSTALLATION = "installation"
     RETURN = "way back"
 
+    def finding(
+        self,
+        severity: Severity,
+        about: "Subject",
+        message: str,
+        *,
+        fields: tuple[str, ...] = (),
+        hint: str = "",
+    ) -> "Finding":
+        """Something found about this part."""
+        return Finding(
+            severity=severity, topic=self, about=about, message=message, fields=fields, hint=hint
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -39,6 +53,12 @@ class Subject:
     kind: str
     namespace: str = ""
     name: str = ""
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any], kind: str) -> "Subject":
+        """An object as the API server gave it, which need not have a namespace."""
+        metadata = document["metadata"]
+        return cls(kind, metadata.get("namespace", ""), metadata["name"])
 
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name

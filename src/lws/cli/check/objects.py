@@ -27,11 +27,11 @@ _RULES: Mapping[str, tuple[Judge, Callable[[JsonObject], JsonObject]]] = {
 
 def judge_set(document: JsonObject, *, kind: str) -> Iterator[Finding]:
     """What our webhooks would say of a set, if it were written as it stands."""
-    about = _subject(document, kind)
+    about = Subject.of(document, kind)
     validate, default = _RULES[kind]
     anew = validate(document, None)
     if not anew.is_allowed:
-        yield _finding(
+        yield Topic.ADMISSION.finding(
             Severity.WARNING,
             about,
             "breaks rules for new sets; it is kept, but could not be made anew like this",
@@ -42,10 +42,12 @@ def judge_set(document: JsonObject, *, kind: str) -> Iterator[Finding]:
     if not refused.is_allowed:
         message = "no change to it would be admitted"
         fields = tuple(map(str, refused.errors))
-        yield _finding(Severity.ERROR, about, message, fields=fields, hint="mend the fields")
+        yield Topic.ADMISSION.finding(
+            Severity.ERROR, about, message, fields=fields, hint="mend the fields"
+        )
     written = default(document)
     if written != document:
-        yield _finding(
+        yield Topic.ADMISSION.finding(
             Severity.INFO,
             about,
             "leaves fields open that the webhook writes out at the next change of it",
@@ -55,16 +57,16 @@ def judge_set(document: JsonObject, *, kind: str) -> Iterator[Finding]:
 
 def judge_pod(document: JsonObject, *, marker: PodMarker | None) -> Iterator[Finding]:
     """Whether a pod carries what it would carry if it were made anew from the same template."""
-    about = _subject(document, Kind.POD.kind)
+    about = Subject.of(document, Kind.POD.kind)
     try:
         made = mutate_pod(document, namespace=about.namespace, marker=marker)
     except Rejected as rejected:
         message = f"would not be admitted: {rejected}"
         hint = "look who has changed its labels or annotations"
-        yield _finding(Severity.ERROR, about, message, hint=hint)
+        yield Topic.ADMISSION.finding(Severity.ERROR, about, message, hint=hint)
         return
     if made != document:
-        yield _finding(
+        yield Topic.ADMISSION.finding(
             Severity.INFO,
             about,
             "carries other things than a pod that is made anew would; it stays as it is",
@@ -94,7 +96,7 @@ def managers_of(document: Document) -> list[str]:
 
 def judge_managers(document: Document, *, kind: str) -> Iterator[Finding]:
     """Who else writes what only an operator should write."""
-    about = _subject(document, kind)
+    about = Subject.of(document, kind)
     entries = document["metadata"].get("managedFields") or ()
     for entry in entries:
         fields = entry.get("fieldsV1") or {}
@@ -121,7 +123,7 @@ def judge_application(leader: Document) -> Iterator[Finding]:
     yield Finding(
         severity=Severity.INFO,
         topic=Topic.MANAGER,
-        about=_subject(leader, Kind.STATEFUL_SET.kind),
+        about=Subject.of(leader, Kind.STATEFUL_SET.kind),
         message="no server-side apply by lws is recorded: what stands in its template is taken "
         "for ours until the next update",
     )
@@ -130,26 +132,3 @@ def judge_application(leader: Document) -> Iterator[Finding]:
 def _how(entry: Document) -> str:
     part = entry.get("subresource")
     return f"{entry.get('operation')} of {part}" if part else str(entry.get("operation"))
-
-
-def _subject(document: Document, kind: str) -> Subject:
-    metadata = document["metadata"]
-    return Subject(kind, metadata.get("namespace", ""), metadata["name"])
-
-
-def _finding(
-    severity: Severity,
-    about: Subject,
-    message: str,
-    *,
-    fields: tuple[str, ...] = (),
-    hint: str = "",
-) -> Finding:
-    return Finding(
-        severity=severity,
-        topic=Topic.ADMISSION,
-        about=about,
-        message=message,
-        fields=fields,
-        hint=hint,
-    )

@@ -32,9 +32,9 @@ def judge_additions(document: Document, *, kind: str) -> Iterator[Finding]:
     """A set that uses what the other does not know."""
     used = used_fields(document, ADDITIONS[kind])
     if used:
-        yield _finding(
+        yield Topic.RETURN.finding(
             Severity.WARNING,
-            _subject(document, kind),
+            Subject.of(document, kind),
             "uses fields that the public controller does not know: it would act as if they were "
             "not there",
             fields=tuple(used),
@@ -45,9 +45,9 @@ def judge_additions(document: Document, *, kind: str) -> Iterator[Finding]:
 def judge_strategy(leader: Document) -> Iterator[Finding]:
     """An open healing window."""
     if (leader["spec"].get("updateStrategy") or {}).get("type") == ON_DELETE:
-        yield _finding(
+        yield Topic.RETURN.finding(
             Severity.ERROR,
-            _subject(leader, "StatefulSet"),
+            Subject.of(leader, "StatefulSet"),
             "has the strategy OnDelete, which the public controller does not expect: a group is "
             "being healed out of order",
             hint="wait until it is healed, or end our manager by SIGTERM: it closes the window",
@@ -63,34 +63,11 @@ def judge_spelling(lws: Document, revision: Document) -> Iterator[Finding]:
         return
     spelled = {"spec": recorded_template(wanted)}
     if recorded.digest == wanted.digest and json.dumps(revision["data"]) != json.dumps(spelled):
-        yield _finding(
+        yield Topic.RETURN.finding(
             Severity.ERROR,
-            _subject(revision, "ControllerRevision"),
+            Subject.of(revision, "ControllerRevision"),
             "records the template of the spec in another spelling than the public controller's: "
             f"that would take it for an update, and make the groups of {lws['metadata']['name']} "
             "anew",
             hint="do not go back before the set's next update by this operator",
         )
-
-
-def _subject(document: Document, kind: str) -> Subject:
-    metadata = document["metadata"]
-    return Subject(kind, metadata["namespace"], metadata["name"])
-
-
-def _finding(
-    severity: Severity,
-    about: Subject,
-    message: str,
-    *,
-    fields: tuple[str, ...] = (),
-    hint: str = "",
-) -> Finding:
-    return Finding(
-        severity=severity,
-        topic=Topic.RETURN,
-        about=about,
-        message=message,
-        fields=fields,
-        hint=hint,
-    )
