@@ -8,7 +8,7 @@ from typing import Any, Self
 from lws.base.clock import Clock
 from lws.base.times import format_time
 from lws.sandbox.patch import updated
-from lws.sandbox.server.admission import Webhooks
+from lws.sandbox.server.admission import chain_of
 from lws.sandbox.server.api import Api
 from lws.sandbox.server.builtin import builtin_kinds
 from lws.sandbox.server.definitions import Definitions
@@ -39,10 +39,9 @@ class Server:
             store=self.store,
             clock=clock,
             registry=Registry(builtin_kinds()),
-            admission=admission or NoAdmission(),
+            admission=NoAdmission(),
         )
-        if isinstance(admission, Webhooks):
-            admission.attach(self.world)
+        self.world.admission = chain_of(self.world, admission)
         self.api = Api(self.world)
         self.handler = Handler(self.api)
         self._definitions = Definitions(self.world)
