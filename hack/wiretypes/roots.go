@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -49,6 +50,9 @@ var roots = []reflect.Type{
 	reflect.TypeFor[eventsv1.Event](),
 	reflect.TypeFor[coordinationv1.Lease](),
 	reflect.TypeFor[discoveryv1.EndpointSlice](),
+	reflect.TypeFor[networkingv1.NetworkPolicy](),
+	reflect.TypeFor[networkingv1.Ingress](),
+	reflect.TypeFor[networkingv1.IngressClass](),
 	reflect.TypeFor[schedulingv1.PriorityClass](),
 	reflect.TypeFor[policyv1.PodDisruptionBudget](),
 	reflect.TypeFor[policyv1.Eviction](),

@@ -34,6 +34,7 @@ ROOTS = {
     "io.k8s.api.events.v1": ("Event",),
     "io.k8s.api.coordination.v1": ("Lease",),
     "io.k8s.api.discovery.v1": ("EndpointSlice",),
+    "io.k8s.api.networking.v1": ("NetworkPolicy", "Ingress", "IngressClass"),
     "io.k8s.api.scheduling.v1": ("PriorityClass",),
     "io.k8s.api.policy.v1": ("PodDisruptionBudget", "Eviction"),
     "io.k8s.api.rbac.v1": ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"),

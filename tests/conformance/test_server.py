@@ -115,7 +115,7 @@ async def closing_webhooks() -> AsyncIterator[HttpWebhooks]:
         await webhooks.close()
 
 
-@pytest.mark.parametrize("name", ["basics", "builtin", "custom", "malformed"])
+@pytest.mark.parametrize("name", ["basics", "builtin", "custom", "malformed", "networking"])
 async def test_the_answers_are_the_same(name: str, real: Real, quiet_plane: ControlPlane) -> None:
     tag = secrets.token_hex(4)
     wanted = steps(name, ns=f"same-{tag}", group=f"g{tag}.example.com")

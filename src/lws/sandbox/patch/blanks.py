@@ -141,6 +141,7 @@ _BLANKS: Final[dict[str, dict[str, JsonObject]]] = {
     },
     "networking.k8s.io/v1": {
         "Ingress": {**_SPECIFIED, "status": {"loadBalancer": {}}},
+        "IngressClass": {"metadata": {}, "spec": {}},
         "NetworkPolicy": {"metadata": {}, "spec": {"podSelector": {}}},
     },
     "policy/v1": {

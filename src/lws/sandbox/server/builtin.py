@@ -69,6 +69,10 @@ _NAMESPACED = {
     "coordination.k8s.io/v1": (("Lease", "leases", "", "", ()),),
     "discovery.k8s.io/v1": (("EndpointSlice", "endpointslices", "", "", ()),),
     "events.k8s.io/v1": (("Event", "events", "ev", "", ()),),
+    "networking.k8s.io/v1": (
+        ("Ingress", "ingresses", "ing", "", _STATUS),
+        ("NetworkPolicy", "networkpolicies", "netpol", "", ()),
+    ),
     "policy/v1": (("PodDisruptionBudget", "poddisruptionbudgets", "pdb", "", _STATUS),),
     "rbac.authorization.k8s.io/v1": (
         ("RoleBinding", "rolebindings", "", "", ()),
@@ -106,6 +110,7 @@ _CLUSTER_WIDE = {
             _STATUS,
         ),
     ),
+    "networking.k8s.io/v1": (("IngressClass", "ingressclasses", "", "", ()),),
     "rbac.authorization.k8s.io/v1": (
         ("ClusterRoleBinding", "clusterrolebindings", "", "", ()),
         ("ClusterRole", "clusterroles", "", "", ()),
@@ -133,7 +138,10 @@ _GENERATION = frozenset(
         "DaemonSet",
         "Deployment",
         "EndpointSlice",
+        "Ingress",
+        "IngressClass",
         "MutatingWebhookConfiguration",
+        "NetworkPolicy",
         "Pod",
         "PodDisruptionBudget",
         "PodTemplate",

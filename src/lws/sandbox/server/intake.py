@@ -15,6 +15,12 @@ Path = tuple[str, ...]
 
 _PRIORITY_CLASSES = "scheduling.k8s.io/priorityclasses"
 _STORAGE_CLASSES = "storage.k8s.io/storageclasses"
+_INGRESS_CLASSES = "networking.k8s.io/ingressclasses"
+_DEFAULT_INGRESS_CLASS = "ingressclass.kubernetes.io/is-default-class"
+_INGRESS_CLASS = "kubernetes.io/ingress.class"
+_OLD_INGRESS_CLASS = (
+    f'annotation "{_INGRESS_CLASS}" is deprecated, please use \'spec.ingressClassName\' instead'
+)
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 _GONE_NODE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _TOLERATED_SECONDS = 300
@@ -116,14 +122,32 @@ def _admit_claim(world: World, operation: Operation, claim: JsonObject) -> None:
     )
     if is_chosen:
         return
+    name = _default_class(world, _STORAGE_CLASSES, _DEFAULT_CLASS)
+    if name:
+        spec["storageClassName"] = name
+
+
+def _admit_ingress(world: World, operation: Operation, ingress: JsonObject) -> None:
+    spec = ingress.setdefault("spec", {})
+    annotations = ingress["metadata"].get("annotations") or {}
+    if _INGRESS_CLASS in annotations:
+        operation.warn(_OLD_INGRESS_CLASS)
+    if spec.get("ingressClassName") is not None or _INGRESS_CLASS in annotations:
+        return
+    name = _default_class(world, _INGRESS_CLASSES, _DEFAULT_INGRESS_CLASS)
+    if name:
+        spec["ingressClassName"] = name
+
+
+def _default_class(world: World, storage: str, annotation: str) -> str:
+    """The newest that calls itself the default; of those of one second the first by name."""
     defaults = [
-        obj
-        for _, obj in world.store.list(_STORAGE_CLASSES).items
-        if (obj["metadata"].get("annotations") or {}).get(_DEFAULT_CLASS) == "true"
+        obj["metadata"]
+        for _, obj in world.store.list(storage).items
+        if (obj["metadata"].get("annotations") or {}).get(annotation) == "true"
     ]
-    newest = max(defaults, key=lambda one: one["metadata"]["creationTimestamp"], default=None)
-    if newest is not None:
-        spec["storageClassName"] = newest["metadata"]["name"]
+    newest = max(defaults, key=lambda one: one["creationTimestamp"], default=None)
+    return newest["name"] if newest is not None else ""
 
 
 def _admit_volume(world: World, operation: Operation, volume: JsonObject) -> None:
@@ -138,6 +162,7 @@ def _add_finalizer(obj: JsonObject, finalizer: str) -> None:
 
 
 _PLUGINS: Mapping[str, Callable[[World, Operation, JsonObject], None]] = {
+    "Ingress": _admit_ingress,
     "PersistentVolume": _admit_volume,
     "PersistentVolumeClaim": _admit_claim,
     "Pod": _admit_pod,

@@ -18,6 +18,7 @@ _CREATED_STATUS: Mapping[str, Callable[[JsonObject], JsonObject]] = {
             one["name"] for one in part(definition, "spec", "versions") or () if one.get("storage")
         ],
     },
+    "Ingress": lambda _: {"loadBalancer": {}},
     "Namespace": lambda _: {"phase": "Active"},
     "PersistentVolumeClaim": lambda _: {"phase": "Pending"},
     "Pod": lambda pod: {"phase": "Pending", **_gated(pod), "qosClass": qos_class(pod)},

@@ -6,11 +6,12 @@ nobody else holds, and looks at nothing else. Types are visited from the outside
 
 from collections.abc import Mapping
 
-from lws.sandbox.schema.defaults import containers, others, pods, volumes, workloads
+from lws.sandbox.schema.defaults import containers, networking, others, pods, volumes, workloads
 from lws.sandbox.schema.defaults.words import Setter
 
 BY_DEFINITION: Mapping[str, Setter] = {
     **containers.SETTERS,
+    **networking.SETTERS,
     **others.SETTERS,
     **pods.SETTERS,
     **volumes.SETTERS,

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from lws.sandbox.schema.errors import FieldError
 from lws.sandbox.schema.rules import others
 from lws.sandbox.schema.rules.definitions import definition_rules
+from lws.sandbox.schema.rules.ingresses import ingress_class_rules, ingress_rules
 from lws.sandbox.schema.rules.pods import pod_rules, pod_template_rules
+from lws.sandbox.schema.rules.policies import network_policy_rules
 from lws.sandbox.schema.rules.services import service_rules
 from lws.sandbox.schema.rules.volumes import claim_rules
 from lws.sandbox.schema.rules.words import Object
@@ -36,6 +38,9 @@ RULES: Mapping[Kind, KindRules] = {
     ("apps", "v1", "StatefulSet"): stateful_set_rules,
     ("coordination.k8s.io", "v1", "Lease"): others.lease_rules,
     ("discovery.k8s.io", "v1", "EndpointSlice"): others.fixed("addressType"),
+    ("networking.k8s.io", "v1", "Ingress"): ingress_rules,
+    ("networking.k8s.io", "v1", "IngressClass"): ingress_class_rules,
+    ("networking.k8s.io", "v1", "NetworkPolicy"): network_policy_rules,
     ("policy", "v1", "PodDisruptionBudget"): others.budget_rules,
     (_RBAC, "v1", "ClusterRole"): others.cluster_role_rules,
     (_RBAC, "v1", "ClusterRoleBinding"): others.cluster_role_binding_rules,

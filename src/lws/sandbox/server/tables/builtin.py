@@ -5,6 +5,7 @@ from typing import Any
 
 from lws.sandbox.server.documents import part
 from lws.sandbox.server.kinds import Column, Kind
+from lws.sandbox.server.tables import networking
 from lws.sandbox.server.tables.layout import (
     AGE,
     NAME,
@@ -409,10 +410,13 @@ _ROWS: Mapping[str, tuple[str, CellsOf]] = {
         "Name, Reference, Targets, MinPods, MaxPods, Replicas, Age",
         _autoscaler,
     ),
+    "Ingress": ("Name, Class, Hosts, Address, Ports, Age", networking.ingress),
+    "IngressClass": ("Name, Controller, Parameters, Age", networking.ingress_class),
     "Lease": ("Name, Holder, Age", _aged(lambda o: part(o, "spec", "holderIdentity") or "")),
     "LimitRange": _CREATED,
     "MutatingWebhookConfiguration": _WEBHOOKS,
     "Namespace": ("Name, Status, Age", _aged(lambda o: part(o, "status", "phase") or "")),
+    "NetworkPolicy": ("Name, Pod-Selector, Age", networking.network_policy),
     "Node": (
         (
             "Name, Status, Roles, Age, Version, Internal-IP+, External-IP+, OS-Image+,"
