@@ -139,7 +139,6 @@ def test_a_release_lives_and_its_manager_works_as_the_chart_starts_it(
         assert is_available(plane, place, kind, name)
 
 
-@pytest.mark.real_only(reason="the sandbox does not serve networking.k8s.io")
 def test_the_chart_with_every_knob_is_accepted(spare_control_plane: Plane, tmp_path: Path) -> None:
     values = {
         **yaml.safe_load(PUBLIC),

@@ -40,7 +40,6 @@ def test_the_manager_is_admitted_under_the_restricted_pod_security_standard(
         plane.kubectl("delete", "-f", str(PLAIN), "--wait=false")
 
 
-@pytest.mark.real_only(reason="the sandbox does not serve networking.k8s.io")
 @pytest.mark.parametrize(
     "folder", ["base", "overlays/cert-manager", "overlays/prometheus", "overlays/volcano"]
 )

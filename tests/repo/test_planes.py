@@ -35,7 +35,6 @@ REAL_ONLY = {
     },
     "test_chart.py": {
         "test_a_release_lives_and_its_manager_works_as_the_chart_starts_it": _TOKENS,
-        "test_the_chart_with_every_knob_is_accepted": _NETWORKING,
     },
     "test_client.py": {
         "test_a_used_up_quota_is_told_from_missing_rights": _QUOTAS,
@@ -46,7 +45,6 @@ REAL_ONLY = {
         "test_the_restricted_user_may_do_nothing_by_itself": _ROLES,
     },
     "test_manifests.py": {
-        "test_every_overlay_is_accepted_by_the_api_server": _NETWORKING,
         "test_the_manager_is_admitted_under_the_restricted_pod_security_standard": _NETWORKING,
     },
     "test_rights.py": {"test_a_whole_life_needs_every_right_and_no_other": _ROLES},

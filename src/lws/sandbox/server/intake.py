@@ -19,7 +19,7 @@ _INGRESS_CLASSES = "networking.k8s.io/ingressclasses"
 _DEFAULT_INGRESS_CLASS = "ingressclass.kubernetes.io/is-default-class"
 _INGRESS_CLASS = "kubernetes.io/ingress.class"
 _OLD_INGRESS_CLASS = (
-    f'annotation "{_INGRESS_CLASS}" is deprecated, please use \'spec.ingressClassName\' instead'
+    f"annotation \"{_INGRESS_CLASS}\" is deprecated, please use 'spec.ingressClassName' instead"
 )
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 _GONE_NODE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")

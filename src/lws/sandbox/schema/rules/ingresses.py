@@ -192,9 +192,10 @@ def _scope(parameters: Object, path: str) -> Faults:
     scope, namespace = parameters.get("scope"), parameters.get("namespace")
     if scope not in _SCOPES:
         yield not_supported(f"{path}.scope", scope, _SCOPES)
-    elif scope == "Cluster" and namespace is not None:
-        yield forbidden(f"{path}.namespace", "`parameters.scope` is set to 'Cluster'")
-    elif scope == "Namespace" and namespace is None:
+    elif scope == "Cluster":
+        if namespace is not None:
+            yield forbidden(f"{path}.namespace", "`parameters.scope` is set to 'Cluster'")
+    elif namespace is None:
         yield required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'")
-    elif scope == "Namespace":
+    else:
         yield from named(dns_label, namespace, f"{path}.namespace")
