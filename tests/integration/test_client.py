@@ -330,7 +330,6 @@ async def test_what_the_server_cannot_read_is_a_bad_request(
         await client.create(STATEFULSETS, namespace=namespace, body=b'{"spec": []}')
 
 
-@pytest.mark.real_only(reason="the sandbox stores quotas and does not enforce them")
 async def test_a_used_up_quota_is_told_from_missing_rights(
     client: KubernetesClient, namespace: str
 ) -> None:

@@ -12,7 +12,6 @@ from tests.repo.files import ROOT, tracked
 from tests.scheduling import scope_of
 
 _ROLES = "the sandbox stores roles and does not enforce them"
-_QUOTAS = "the sandbox stores quotas and does not enforce them"
 _POLICIES = "the sandbox has no admission policies"
 _NETWORKING = "the sandbox does not serve networking.k8s.io"
 _TOKENS = "the sandbox makes no tokens of service accounts"
@@ -20,24 +19,15 @@ _ETCD = "objects of another time are restored into etcd"
 _ONE_PROCESS = "the sandbox's controllers are one process with its API server"
 
 REAL_ONLY = {
-    "disaggregatedset/test_slices.py": {
-        "test_a_slice_zero_from_before_slices_serves_on_and_drains_in_an_update": _QUOTAS,
-    },
-    "disaggregatedset/test_updates.py": {
-        "test_a_refused_create_of_the_second_role_holds_the_update_up_and_no_longer": _QUOTAS,
-    },
     "leaderworkerset/test_rollout_refused.py": {
         "test_a_refused_update_is_told_tried_seldom_and_ends_when_it_is_allowed": _POLICIES,
         "test_a_refused_update_that_is_taken_back_leaves_nothing": _POLICIES,
         "test_a_scale_goes_on_while_the_template_is_refused": _POLICIES,
-        "test_a_set_that_quota_refuses_starts_once_there_is_room": _QUOTAS,
-        "test_an_update_whose_surge_finds_no_room_in_the_quota_ends": _QUOTAS,
     },
     "test_chart.py": {
         "test_a_release_lives_and_its_manager_works_as_the_chart_starts_it": _TOKENS,
     },
     "test_client.py": {
-        "test_a_used_up_quota_is_told_from_missing_rights": _QUOTAS,
         "test_missing_rights_are_forbidden": _ROLES,
     },
     "test_control_plane.py": {

@@ -13,8 +13,8 @@ _VARYING = (
     (re.compile(r"10\.96\.\d+\.\d+"), "<address>"),
     (re.compile(r"current: \d+"), "current: <revision>"),
     (re.compile(r'(resourceVersion\\*":\\*")\d+'), r"\1<revision>"),
-    (re.compile(r"^\d+[smh]\d*s?$"), "<age>"),
 )
+_AGE = re.compile(r"\d+[smh]\d*s?")
 _TOKENS = frozenset(("resourceVersion", "continue"))
 
 
@@ -38,7 +38,7 @@ def _normal(value: Any, name: str = "") -> Any:
             if not (key == "continue" and inner == "")  # the real server's lists have it at times
         }
     if isinstance(value, list):
-        items = [_normal(item) for item in value]
+        items = [_normal(item, name) for item in value]
         if name in ("managedFields", "causes"):  # their order is that of Go's maps
             return sorted(items, key=lambda item: json.dumps(item, sort_keys=True))
         return items
@@ -46,6 +46,8 @@ def _normal(value: Any, name: str = "") -> Any:
         return value
     if name in _TOKENS:
         return f"<{name}>"
+    if name == "cells" and _AGE.fullmatch(value):
+        return "<age>"
     for pattern, words in _VARYING:
         value = pattern.sub(words, value)
     return value

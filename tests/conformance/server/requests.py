@@ -3,7 +3,8 @@
     METHOD(options) PATH ~ignored,fields BODY
 
 Options: the kind of patch (json, merge, strategic, apply) and the form of the answer (table,
-partial, partials, html, other). `{ns}` and `{group}` are new names of each run.
+partial, partials, html, other). `{ns}` and `{group}` are new names of each run. `WAIT 0.5` lets the
+real server learn of what was written before; its admission goes by caches.
 """
 
 import re

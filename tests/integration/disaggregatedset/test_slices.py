@@ -3,8 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable
 
-import pytest
-
 from harness.kube import Json
 from harness.kwok import UNREADY
 from harness.waiting import eventually
@@ -145,7 +143,6 @@ def test_objects_of_releases_before_slices_are_taken_over(fleet: Fleet) -> None:
     }
 
 
-@pytest.mark.real_only(reason="the sandbox stores quotas and does not enforce them")
 def test_a_slice_zero_from_before_slices_serves_on_and_drains_in_an_update(fleet: Fleet) -> None:
     """Nothing is restarted by taking it over; the next update moves it as any other."""
     fleet.kube.create(

@@ -196,7 +196,6 @@ def test_targets_that_change_in_mid_update_are_met(fleet: Fleet) -> None:
     assert [one["replicas"] for one in status["roleStatuses"]] == [1, 5]
 
 
-@pytest.mark.real_only(reason="the sandbox stores quotas and does not enforce them")
 def test_a_refused_create_of_the_second_role_holds_the_update_up_and_no_longer(
     fleet: Fleet,
 ) -> None:

@@ -223,7 +223,6 @@ def _unvalidated(world: World) -> Iterator[None]:
         world.kube.patch(resource, VALIDATING, body, kind="strategic")
 
 
-@pytest.mark.real_only(reason="the sandbox stores quotas and does not enforce them")
 @pytest.mark.parametrize(("resource", "active"), [("statefulsets", 1), ("controllerrevisions", 0)])
 def test_a_set_that_quota_refuses_starts_once_there_is_room(
     world: World, resource: str, active: int
@@ -261,7 +260,6 @@ def test_an_update_without_progress_is_told_after_its_deadline(world: World) -> 
     assert seen.creations() == seen.deletions() == pods_in(range(2))
 
 
-@pytest.mark.real_only(reason="the sandbox stores quotas and does not enforce them")
 def test_an_update_whose_surge_finds_no_room_in_the_quota_ends(world: World) -> None:
     """The surge group may get the room of a group that is being replaced, and must give it back."""
     world.create(replicas=3, size=1, surge=1, unavailable=1)

@@ -24,6 +24,7 @@ from lws.sandbox.cluster.nodes.monitor import NodeMonitor
 from lws.sandbox.cluster.nodes.podgc import PodCollector
 from lws.sandbox.cluster.objects import condition, with_conditions
 from lws.sandbox.cluster.options import ClusterOptions, NodeSpec
+from lws.sandbox.cluster.quotas import QuotaController
 from lws.sandbox.cluster.scheduler.scheduler import Scheduler
 from lws.sandbox.cluster.statefulset.controller import StatefulSetController
 from lws.sandbox.cluster.volumes import VolumeController
@@ -121,6 +122,7 @@ class Cluster:
             EndpointSliceController(context),
             VolumeController(context),
             DisruptionController(context),
+            QuotaController(context),
             Scheduler(context, options),
             self._kubelets,
             self._heartbeats,

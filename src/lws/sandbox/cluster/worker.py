@@ -16,7 +16,7 @@ _LAST_RETRY = 1000.0
 
 
 class Again(Exception):
-    """What a handler raises to be called again later, without anything being wrong."""
+    """What a handler raises to be called again later; says why."""
 
 
 class Worker(Generic[Key]):

@@ -13,6 +13,16 @@ JsonObject = dict[str, Any]
 SERVICE_RANGE = IPv4Network("10.96.0.0/16")
 _NODE_PORTS = range(30000, 32768)
 _SERVICES = "/services"
+_ON_NODES = frozenset(("LoadBalancer", "NodePort"))
+_ADDRESS = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy")
+_OUTSIDE = ("externalTrafficPolicy",)
+_BALANCED = ("allocateLoadBalancerNodePorts", "loadBalancerClass", "healthCheckNodePort")
+_FIELDS_OF_TYPE = {
+    "ClusterIP": _ADDRESS,
+    "NodePort": (*_ADDRESS, *_OUTSIDE),
+    "LoadBalancer": (*_ADDRESS, *_OUTSIDE, *_BALANCED),
+    "ExternalName": (),
+}
 
 
 def allocate(world: World, kind: Kind, new: JsonObject, old: JsonObject | None) -> None:
@@ -20,11 +30,35 @@ def allocate(world: World, kind: Kind, new: JsonObject, old: JsonObject | None) 
     if kind.storage != _SERVICES:
         return
     spec = new.setdefault("spec", {})
+    if old is not None:
+        _give_back(spec, old["spec"])
     if spec.get("type") == "ExternalName":
         return
     _give_address(world, kind, new, old)
-    if spec.get("type") in ("NodePort", "LoadBalancer"):
+    if _has_node_ports(spec):
         _give_node_ports(world, kind, new, old)
+
+
+def _has_node_ports(spec: JsonObject) -> bool:
+    if spec.get("type") == "LoadBalancer":
+        return spec.get("allocateLoadBalancerNodePorts") is not False
+    return spec.get("type") == "NodePort"
+
+
+def _give_back(spec: JsonObject, old: JsonObject) -> None:
+    """What only the old type has, as far as the writer left it as it was."""
+    before, now = _FIELDS_OF_TYPE[old["type"]], _FIELDS_OF_TYPE.get(spec.get("type", ""), ())
+    for field in before:
+        if field not in now and spec.get(field) == old.get(field):
+            spec.pop(field, None)
+    was_on_nodes, is_on_nodes = (one.get("type") in _ON_NODES for one in (old, spec))
+    if was_on_nodes and not is_on_nodes and _node_ports(spec) == _node_ports(old):
+        for port in spec.get("ports") or ():
+            port.pop("nodePort", None)
+
+
+def _node_ports(spec: JsonObject) -> list[int]:
+    return [port.get("nodePort", 0) for port in spec.get("ports") or ()]
 
 
 def _give_address(world: World, kind: Kind, new: JsonObject, old: JsonObject | None) -> None:

@@ -13,6 +13,8 @@ def qos_class(pod: JsonObject) -> str:
     """Guaranteed, Burstable or BestEffort."""
     spec = pod.get("spec") or {}
     containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    if spec.get("resources"):
+        containers = [spec]  # what the pod says itself outweighs them
     asked = [_counted(one, "requests") for one in containers]
     limits = [_counted(one, "limits") for one in containers]
     if not any(asked) and not any(limits):

@@ -36,13 +36,22 @@ class Claims:
         self._recorder = context.recorder
 
     async def create_missing(self, stateful_set: JsonObject, pod: JsonObject) -> None:
-        """All that the pod needs; one that is being deleted is waited for."""
+        """All that the pod needs; one that is being deleted is waited for.
+
+        One that is refused does not hold up the others, and all problems are told together.
+        """
+        problems = []
         for wanted in _wanted(stateful_set, pod):
             present = self._find(wanted)
             if present is None:
-                await self._create(stateful_set, pod, wanted)
+                try:
+                    await self._create(stateful_set, pod, wanted)
+                except ApiStatus as refusal:
+                    problems.append(f"failed to create PVC {name_of(wanted)}: {refusal.message}")
             elif is_terminating(present):
-                raise Again(f"pvc {name_of(wanted)} is being deleted")
+                problems.append(f"pvc {name_of(wanted)} is being deleted")
+        if problems:
+            raise Again(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
 
     def are_stale(self, stateful_set: JsonObject, pod: JsonObject) -> bool:
         """Does a claim belong to a former pod of the name, with which it is to go?"""

@@ -8,6 +8,7 @@ from lws.sandbox.schema.rules.definitions import definition_rules
 from lws.sandbox.schema.rules.ingresses import ingress_class_rules, ingress_rules
 from lws.sandbox.schema.rules.pods import pod_rules, pod_template_rules
 from lws.sandbox.schema.rules.policies import network_policy_rules
+from lws.sandbox.schema.rules.quotas import limit_range_rules, quota_rules
 from lws.sandbox.schema.rules.services import service_rules
 from lws.sandbox.schema.rules.volumes import claim_rules
 from lws.sandbox.schema.rules.words import Object
@@ -24,10 +25,12 @@ _RBAC = "rbac.authorization.k8s.io"
 
 RULES: Mapping[Kind, KindRules] = {
     ("", "v1", "ConfigMap"): others.config_map_rules,
+    ("", "v1", "LimitRange"): limit_range_rules,
     ("", "v1", "Node"): others.node_rules,
     ("", "v1", "PersistentVolumeClaim"): claim_rules,
     ("", "v1", "Pod"): pod_rules,
     ("", "v1", "PodTemplate"): pod_template_rules,
+    ("", "v1", "ResourceQuota"): quota_rules,
     ("", "v1", "Secret"): others.secret_rules,
     ("", "v1", "Service"): service_rules,
     ("apiextensions.k8s.io", "v1", "CustomResourceDefinition"): definition_rules,

@@ -8,7 +8,7 @@ from lws.sandbox.schema.naming import qualified_name
 from lws.sandbox.schema.rules.words import NEGATIVE, Faults, Object, is_below, named
 
 _CONTAINER = frozenset(("cpu", "memory", "ephemeral-storage"))
-_STANDARD = frozenset(
+STANDARD = frozenset(
     (
         *("cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory"),
         *("requests.ephemeral-storage", "limits.cpu", "limits.memory"),
@@ -17,6 +17,7 @@ _STANDARD = frozenset(
         *("requests.storage", "storage", "services.nodeports", "services.loadbalancers"),
     )
 )
+HUGE = "hugepages-"
 
 
 def resource_errors(resources: Object | None, path: str) -> Faults:
@@ -31,21 +32,25 @@ def resource_errors(resources: Object | None, path: str) -> Faults:
     for name, amount in sorted(requests.items()):
         yield from _request(name, amount, limits, path)
     all_names = limits.keys() | requests.keys()
-    has_huge = any(name.startswith("hugepages-") for name in all_names)
+    has_huge = any(name.startswith(HUGE) for name in all_names)
     if has_huge and not all_names & {"cpu", "memory"}:
         yield forbidden(path, "HugePages require cpu or memory")
 
 
-def _amount(name: str, amount: str, path: str) -> Faults:
+def resource_name_faults(name: str, path: str, *, of_container: bool = True) -> Faults:
+    """What is wrong with the name of a resource, that of a container if it is to be one."""
     faults = list(named(qualified_name, name, path))
-    is_plain = "/" not in name
-    is_huge = name.startswith("hugepages-")
-    if not faults and is_plain and name not in _STANDARD and not is_huge:
+    is_plain = "/" not in name and not name.startswith(HUGE)
+    if not faults and is_plain and name not in STANDARD:
         words = "must be a standard resource type or fully qualified"
         faults.append(invalid(path, name, words))
-    if is_plain and name not in _CONTAINER and not is_huge:
+    if of_container and is_plain and name not in _CONTAINER:
         faults.append(invalid(path, name, "must be a standard resource for containers"))
     yield from faults
+
+
+def _amount(name: str, amount: str, path: str) -> Faults:
+    yield from resource_name_faults(name, path)
     if is_below(amount):
         yield invalid(path, amount, NEGATIVE)
     if _is_whole(name) and parse_quantity(amount).denominator != 1:
@@ -58,9 +63,7 @@ def _is_whole(name: str) -> bool:
 
 
 def _request(name: str, amount: str, limits: Mapping[str, str], path: str) -> Faults:
-    may_overcommit = not name.startswith("hugepages-") and (
-        "/" not in name or "kubernetes.io/" in name
-    )
+    may_overcommit = not name.startswith(HUGE) and ("/" not in name or "kubernetes.io/" in name)
     limit = limits.get(name)
     if limit is None:
         if not may_overcommit:

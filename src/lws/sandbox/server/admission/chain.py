@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from lws.sandbox.server.admission.quota import ResourceQuotas
 from lws.sandbox.server.admission.webhooks import Webhooks
 from lws.sandbox.server.operations import Admission, Operation, World
 
@@ -45,4 +46,4 @@ def chain_of(world: World, admission: Admission | None) -> Chain:
     if isinstance(admission, Webhooks):
         admission.attach(world)
     webhooks = () if admission is None else (admission,)
-    return Chain(mutating=webhooks, validating=webhooks)
+    return Chain(mutating=webhooks, validating=(*webhooks, ResourceQuotas(world)))

@@ -1,0 +1,156 @@
+"""ResourceQuotas: how much of each is used.
+
+The admission charges what is made; here it is counted anew: for a new quota, a changed one, when
+something ends, and every few minutes, since a charge stays when its object was then not stored.
+"""
+
+import asyncio
+from collections.abc import Collection, Iterator
+from functools import partial
+
+from lws.client.resources import CRDS, Resource
+from lws.sandbox.cluster.context import CONTROLLERS, Context
+from lws.sandbox.cluster.objects import namespace_of, place_of, status_of, with_status
+from lws.sandbox.cluster.worker import Worker
+from lws.sandbox.server.quota import (
+    NOTHING,
+    Amount,
+    Amounts,
+    Evaluator,
+    amounts,
+    evaluator_of,
+)
+from lws.sandbox.server.status import ApiStatus
+from lws.sandbox.server.verbs import JsonObject
+
+QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota")
+_NAMESPACE = "namespace"
+_RECOUNT_SECONDS = 300.0
+_SECONDS_PER_OBJECT = 1e-4  # between two counts; one object takes a tenth of it to count
+Place = tuple[str, str]
+
+
+class QuotaController:
+    """Keeps the status of quotas, which the admission goes by; watches only what they count."""
+
+    def __init__(self, context: Context) -> None:
+        self._api = context.api
+        self._clock = context.clock
+        self._caches = context.caches
+        self._quotas = context.caches.of(QUOTAS)
+        self._quotas.index(_NAMESPACE, lambda quota: (namespace_of(quota),))
+        self._watched: set[Resource] = set()
+        self._sizes: dict[Place, int] = {}
+        self._soon: set[Place] = set()
+        self.worker: Worker[Place] = Worker(context.clock, self._count, parallel=4)
+        self._quotas.on_change(self._quota_changed)
+        context.caches.of(CRDS).on_change(lambda *_: self._resources_changed())
+
+    async def run(self) -> None:
+        """For ever."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.worker.run())
+            group.create_task(self._recount())
+
+    async def _recount(self) -> None:
+        while True:
+            await self._clock.sleep(_RECOUNT_SECONDS)
+            self._add_all()
+
+    # What is due
+
+    def _add_all(self) -> None:
+        for quota in self._quotas:
+            self.worker.add(place_of(quota))
+
+    def _quota_changed(self, old: JsonObject | None, new: JsonObject | None) -> None:
+        if new is not None and (old is None or _hard(old) != _hard(new)):
+            self.worker.add(place_of(new))
+
+    def _resources_changed(self) -> None:
+        """What a quota counts may be served from now on, or no more."""
+        self._watched &= set(self._api.resources())
+        self._add_all()
+
+    def _object_changed(
+        self, evaluator: Evaluator, old: JsonObject | None, new: JsonObject | None
+    ) -> None:
+        if old is None or not self._quotas.count(_NAMESPACE, namespace_of(old)):
+            return
+        if new is not None and not evaluator.frees(old, new, self._clock.now()):
+            return
+        for quota in self._quotas.by(_NAMESPACE, namespace_of(old)):
+            if any(map(evaluator.covers, _hard(quota))):
+                self._add_soon(place_of(quota))
+
+    def _add_soon(self, place: Place) -> None:
+        """Many that end together are one count, if it is a long one."""
+        if place not in self._soon:
+            self._soon.add(place)
+            self.worker.add_after(place, self._sizes.get(place, 0) * _SECONDS_PER_OBJECT)
+
+    def _watch(self, resource: Resource, evaluator: Evaluator) -> None:
+        if resource not in self._watched:
+            self._watched.add(resource)
+            self._caches.of(resource).on_change(partial(self._object_changed, evaluator))
+
+    # One quota
+
+    async def _count(self, place: Place) -> None:
+        namespace, name = place
+        self._soon.discard(place)
+        try:
+            quota = self._api.get(QUOTAS, name=name, namespace=namespace)
+        except ApiStatus as refusal:
+            if refusal.code != 404:
+                raise
+            self._sizes.pop(place, None)
+            return
+        shown, hard = status_of(quota), _hard(quota)
+        used = {**amounts(shown.get("used")), **self._used(quota)}
+        used = {one: amount for one, amount in used.items() if one in hard}
+        if shown.get("hard") == hard and _are_equal(used, amounts(shown.get("used"))):
+            return
+        written = {one: str(amount) for one, amount in used.items()}
+        new = with_status(quota, hard=hard, used=written)
+        await self._api.update(
+            QUOTAS, new, namespace=namespace, subresource="status", caller=CONTROLLERS
+        )
+
+    def _used(self, quota: JsonObject) -> dict[str, Amount]:
+        used: dict[str, Amount] = {}
+        size = 0
+        for resource, evaluator in self._counted(_hard(quota)):
+            self._watch(resource, evaluator)
+            names = [name for name in _hard(quota) if evaluator.covers(name)]
+            used.update(dict.fromkeys(names, NOTHING))
+            objects = self._api.list(resource, namespace=namespace_of(quota)).items
+            size += len(objects)
+            for obj in objects:
+                if evaluator.counts(quota, obj):
+                    _add(used, evaluator.usage(obj, self._clock.now()), names)
+        self._sizes[place_of(quota)] = size
+        return used
+
+    def _counted(self, names: Collection[str]) -> Iterator[tuple[Resource, Evaluator]]:
+        """Kinds whose objects one of the resources counts."""
+        for resource in self._api.resources():
+            evaluator = evaluator_of(resource)
+            if evaluator is not None and any(map(evaluator.covers, names)):
+                yield resource, evaluator
+
+
+def _hard(quota: JsonObject) -> dict[str, str]:
+    return quota["spec"].get("hard") or {}
+
+
+def _add(used: dict[str, Amount], more: Amounts, names: Collection[str]) -> None:
+    for name in names:
+        if name in more:
+            used[name] = used[name].plus(more[name])
+
+
+def _are_equal(left: Amounts, right: Amounts) -> bool:
+    return left.keys() == right.keys() and all(
+        left[name].nanos == right[name].nanos for name in left
+    )
