@@ -124,6 +124,7 @@ _FILES = (
     "basics",
     "builtin",
     "custom",
+    "limits",
     "malformed",
     "networking",
     "quotas",

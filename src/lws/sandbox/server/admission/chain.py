@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from lws.sandbox.server.admission.limits import LimitRanger
 from lws.sandbox.server.admission.quota import ResourceQuotas
 from lws.sandbox.server.admission.webhooks import Webhooks
 from lws.sandbox.server.operations import Admission, Operation, World
@@ -46,4 +47,7 @@ def chain_of(world: World, admission: Admission | None) -> Chain:
     if isinstance(admission, Webhooks):
         admission.attach(world)
     webhooks = () if admission is None else (admission,)
-    return Chain(mutating=webhooks, validating=(*webhooks, ResourceQuotas(world)))
+    limits = LimitRanger(world)
+    return Chain(
+        mutating=(limits, *webhooks), validating=(limits, *webhooks, ResourceQuotas(world))
+    )
