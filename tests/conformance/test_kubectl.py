@@ -1,12 +1,13 @@
 """The same kubectl commands on a real API server and on the sandbox print the same."""
 
 import asyncio
+import contextlib
 import os
 import re
 import secrets
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from harness.binaries import find_binaries
 from harness.controlplane import ControlPlane
 from lws.client.resources import CRDS
 from lws.runtime.clock import RealClock
+from lws.sandbox.cluster.cluster import Cluster
+from lws.sandbox.cluster.options import NodeSpec
 from lws.sandbox.http import HttpServer, ListenOptions
 from lws.sandbox.http.serving import kubeconfig
 from lws.sandbox.server import Server
@@ -75,11 +78,12 @@ def _normal(text: str) -> str:
     return "\n".join(re.sub(r"\s+", " ", line).strip() for line in text.splitlines())
 
 
-class _Served:
-    """The sandbox on a port, in a thread of its own."""
+class Served:
+    """The sandbox on a port, in a thread of its own; with nodes, it has controllers too."""
 
-    def __init__(self) -> None:
+    def __init__(self, nodes: Sequence[NodeSpec] = ()) -> None:
         self.url = ""
+        self._nodes = nodes
         self._ready = threading.Event()
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
@@ -99,7 +103,9 @@ class _Served:
         for file in sorted(DEFINITIONS.glob("*.yaml")):
             definition = yaml.safe_load(file.read_text(encoding="utf-8"))
             await server.api.create(CRDS, definition)
-        async with server, HttpServer(server.handler, ListenOptions()) as http:
+        cluster = Cluster(server.api, RealClock(), nodes=self._nodes)
+        running = cluster if self._nodes else contextlib.nullcontext()
+        async with server, running, HttpServer(server.handler, ListenOptions()) as http:
             self.url = http.url
             self._ready.set()
             await self._stop.wait()
@@ -107,7 +113,7 @@ class _Served:
 
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Iterator[Path]:
-    served = _Served()
+    served = Served()
     served.start()
     config = tmp_path / "sandbox.yaml"
     config.write_bytes(kubeconfig(served.url))

@@ -8,12 +8,12 @@ import pytest
 from harness.kube import ApiError, Kube
 from lws.sandbox.schema.builtin import defaulted, validated
 from lws.sandbox.schema.errors import DecodeError
-from tests.conformance.schema import networking, others, pods
+from tests.conformance.schema import deployments, networking, others, pods
 from tests.conformance.schema.base import Case, Json
 
 pytestmark = pytest.mark.real
 
-CASES = [*pods.cases(), *others.cases(), *networking.cases()]
+CASES = [*pods.cases(), *others.cases(), *networking.cases(), *deployments.cases()]
 # What the server's admission, allocation and registry add; not a matter of schemas.
 _NOT_OURS = {
     "Pod": ("priority", "preemptionPolicy"),

@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Any
 
 from lws.api import names
-from lws.sandbox.cluster.statefulset.revisions import encoded, hash_of
+from lws.sandbox.cluster.hashing import encoded, hash_of
 from tests.golden.worlds import NAMESPACE, Document, World, load
 
 UNREADY = "test.lws/unready"

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from lws.client.requests import PatchType
-from lws.client.resources import LEASES, NODES, PODS, STATEFULSETS
+from lws.client.resources import DEPLOYMENTS, LEASES, NODES, PODS, STATEFULSETS
 from lws.runtime.clock import RealClock, VirtualClock
 from lws.sandbox.cluster.cluster import Cluster
 from lws.sandbox.cluster.options import ClusterOptions, NodeSpec
 from lws.sandbox.server.server import Server
 from lws.sandbox.store import Store
-from tests.conformance.cluster.worlds.objects import config_map, stateful_set
+from tests.conformance.cluster.worlds.objects import config_map, deployment, stateful_set
 from tests.conformance.cluster.worlds.sandbox import SandboxWorld
 from tests.conformance.cluster.worlds.world import Json
 
@@ -62,8 +62,10 @@ async def test_a_cluster_at_rest_writes_nothing() -> None:
         Cluster(server.api, clock, nodes=[NODE]),
     ):
         await server.api.create(STATEFULSETS, stateful_set(replicas=2), namespace="default")
+        await server.api.create(DEPLOYMENTS, deployment("router"), namespace="default")
         await _ready(server, clock, 2)
         await clock.run_for(60)
+        assert server.api.list(DEPLOYMENTS).items[0]["status"]["availableReplicas"] == 3
         revision = server.store.revision
         await clock.run_for(3600)
         assert server.store.revision == revision

@@ -11,6 +11,7 @@ from lws.base.clock import Clock
 from lws.client.resources import NODES, PODS
 from lws.sandbox.cluster.cache import Caches
 from lws.sandbox.cluster.context import STORAGE_CLASSES, Context
+from lws.sandbox.cluster.deployment.controller import DeploymentController
 from lws.sandbox.cluster.disruption import DisruptionController
 from lws.sandbox.cluster.endpoints.controller import EndpointSliceController
 from lws.sandbox.cluster.events import Recorder
@@ -25,6 +26,7 @@ from lws.sandbox.cluster.nodes.podgc import PodCollector
 from lws.sandbox.cluster.objects import condition, with_conditions
 from lws.sandbox.cluster.options import ClusterOptions, NodeSpec
 from lws.sandbox.cluster.quotas import QuotaController
+from lws.sandbox.cluster.replicaset.controller import ReplicaSetController
 from lws.sandbox.cluster.scheduler.scheduler import Scheduler
 from lws.sandbox.cluster.statefulset.controller import StatefulSetController
 from lws.sandbox.cluster.volumes import VolumeController
@@ -118,6 +120,8 @@ class Cluster:
         parts = (
             NamespaceController(context),
             StatefulSetController(context, has_max_unavailable=options.max_unavailable_gate),
+            ReplicaSetController(context),
+            DeploymentController(context),
             GarbageCollector(context),
             EndpointSliceController(context),
             VolumeController(context),

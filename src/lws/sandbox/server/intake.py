@@ -8,6 +8,7 @@ from lws.sandbox.server import status
 from lws.sandbox.server.documents import part
 from lws.sandbox.server.kinds import Kind
 from lws.sandbox.server.operations import Operation, World
+from lws.sandbox.server.status import Subject
 from lws.sandbox.store import Key
 
 JsonObject = dict[str, Any]
@@ -47,7 +48,7 @@ def admit_builtin(world: World, operation: Operation, obj: JsonObject) -> None:
 
 def _admit_pod(world: World, operation: Operation, pod: JsonObject) -> None:
     spec = pod.setdefault("spec", {})
-    _set_priority(world, operation, spec)
+    _set_priority(world, operation, pod)
     tolerations = list(spec.get("tolerations") or ())
     for taint in _GONE_NODE_TAINTS:
         if not any(_tolerates(one, taint) for one in tolerations):
@@ -80,15 +81,16 @@ def _tolerates(toleration: Mapping[str, Any], taint: str) -> bool:
     return is_key and toleration.get("effect") in ("NoExecute", None, "")
 
 
-def _set_priority(world: World, operation: Operation, spec: JsonObject) -> None:
+def _set_priority(world: World, operation: Operation, pod: JsonObject) -> None:
+    spec, subject = pod["spec"], operation.kind.subject(operation.asked_name(pod))
     name = spec.get("priorityClassName")
-    chosen = _priority_class(world, operation, name) if name else _default_priority(world)
+    chosen = _priority_class(world, subject, name) if name else _default_priority(world)
     if chosen is not None and not name:
         spec["priorityClassName"] = chosen["metadata"]["name"]
     value = chosen.get("value", 0) if chosen else 0
     if spec.get("priority") not in (None, value):
         raise status.forbidden(
-            operation.kind.subject(operation.name or part(spec, "name") or ""),
+            subject,
             "the integer value of priority must not be provided in pod spec; priority admission"
             f" controller computed {value} from the given PriorityClass name",
         )
@@ -97,12 +99,10 @@ def _set_priority(world: World, operation: Operation, spec: JsonObject) -> None:
     spec["preemptionPolicy"] = policy
 
 
-def _priority_class(world: World, operation: Operation, name: str) -> JsonObject:
+def _priority_class(world: World, subject: Subject, name: str) -> JsonObject:
     found = world.store.get(Key(_PRIORITY_CLASSES, "", name))
     if found is None:
-        raise status.forbidden(
-            operation.kind.subject(operation.name), f"no PriorityClass with name {name} was found"
-        )
+        raise status.forbidden(subject, f"no PriorityClass with name {name} was found")
     return found
 
 

@@ -37,6 +37,10 @@ class Operation:
         """Where the object is kept."""
         return Key(self.kind.storage, self.namespace, self.name)
 
+    def asked_name(self, obj: Mapping[str, Any]) -> str:
+        """The object's name, or what one is made from: as admission's refusals say it."""
+        return self.name or str(obj.get("metadata", {}).get("generateName") or "")
+
     def warn(self, text: str) -> None:
         """Tell the client once."""
         if text not in self.warnings:

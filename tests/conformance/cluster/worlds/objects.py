@@ -31,6 +31,32 @@ def stateful_set(
     }
 
 
+def deployment(name: str = "web", *, replicas: int = 3, **spec: Any) -> Json:
+    """A Deployment of plain pods; `spec` are further fields of its spec."""
+    labels = {"app": name}
+    containers = [{"name": "main", "image": "app:1"}]
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "annotations": {"team": "serving"}},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {"terminationGracePeriodSeconds": 5, "containers": containers},
+            },
+            **spec,
+        },
+    }
+
+
+def replica_set(name: str = "web", **spec: Any) -> Json:
+    """A ReplicaSet of the same."""
+    made = deployment(name, **spec)
+    return {**made, "kind": "ReplicaSet", "metadata": {"name": name}}
+
+
 def with_pod_annotations(stateful_set: Json, **annotations: str) -> Json:
     """Whose pods the kubelet treats so; short names of `test.lws/…`."""
     named = {f"test.lws/{key.replace('_', '-')}": one for key, one in annotations.items()}

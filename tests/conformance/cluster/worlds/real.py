@@ -83,8 +83,11 @@ class RealWorld(World):
         self._recorder.catch_up()
 
     def _state(self) -> tuple[int, list[str]]:
-        sets = self._kube.items("statefulsets", self.namespace)
-        versions = [item["metadata"]["resourceVersion"] for item in sets]
+        versions = [
+            item["metadata"]["resourceVersion"]
+            for kind in ("statefulsets", "replicasets", "deployments")
+            for item in self._kube.items(kind, self.namespace)
+        ]
         return len(self._recorder.changes), versions
 
     def changes(self) -> list[tuple[str, Json]]:

@@ -4,6 +4,7 @@ import pytest
 
 from lws.client.resources import Resource
 from lws.sandbox.cluster.garbage.graph import Graph
+from lws.sandbox.cluster.hashing import encoded, hash_of
 from lws.sandbox.cluster.kubelet.addresses import Addresses
 from lws.sandbox.cluster.kubelet.durations import seconds_of
 from lws.sandbox.cluster.scheduler.filters import tolerates
@@ -12,7 +13,6 @@ from lws.sandbox.cluster.scheduler.placing import Unplaced, place
 from lws.sandbox.cluster.scheduler.quantities import milli
 from lws.sandbox.cluster.scheduler.world import Domain, World
 from lws.sandbox.cluster.statefulset.identity import parent_and_ordinal
-from lws.sandbox.cluster.statefulset.revisions import encoded, hash_of
 from lws.sandbox.cluster.statefulset.sync import max_unavailable_of
 from lws.sandbox.server.selectors import Requirement
 from lws.sandbox.server.verbs import JsonObject

@@ -15,19 +15,13 @@ from lws.sandbox.cluster.objects import (
     place_of,
     uid_of,
 )
+from lws.sandbox.cluster.owners import Owners, selects
 from lws.sandbox.cluster.statefulset.hands import Hands
-from lws.sandbox.cluster.statefulset.identity import min_ready_of, parent_and_ordinal, spec_of
-from lws.sandbox.cluster.statefulset.revisions import (
-    OWNER,
-    History,
-    Revisions,
-    owner_key,
-    owner_keys,
-)
+from lws.sandbox.cluster.statefulset.identity import min_ready_of, parent_and_ordinal
+from lws.sandbox.cluster.statefulset.revisions import History, Revisions
 from lws.sandbox.cluster.statefulset.status import SetStatus
 from lws.sandbox.cluster.statefulset.sync import Sync
 from lws.sandbox.cluster.worker import Again, Worker
-from lws.sandbox.server.selectors import matches_labels, selector_requirements
 from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import JsonObject
 
@@ -45,7 +39,7 @@ class StatefulSetController:
         self._has_max_unavailable = has_max_unavailable
         self._sets = context.caches.of(STATEFULSETS)
         self._pods = context.caches.of(PODS)
-        self._pods.index(OWNER, owner_keys)
+        self._owners = Owners(context, STATEFULSETS, PODS, selects=_is_member)
         self._sets.index(_NAMESPACE, lambda obj: (namespace_of(obj),))
         self._history = History(context)
         self._hands = Hands(context)
@@ -96,7 +90,7 @@ class StatefulSetController:
 
     def _add_matching(self, pod: JsonObject) -> None:
         for one in self._sets.by(_NAMESPACE, namespace_of(pod)):
-            if _selects(one, pod):
+            if selects(one, pod):
                 self.worker.add(place_of(one))
 
     # A pass
@@ -106,7 +100,7 @@ class StatefulSetController:
         if stateful_set is None:
             return
         await self._adopt_revisions(stateful_set)
-        pods = await self._claimed(stateful_set)
+        pods = await self._owners.claimed(stateful_set)
         now = self._clock.now()
         revisions = await self._history.current_and_update(stateful_set)
         sync = Sync(
@@ -149,7 +143,7 @@ class StatefulSetController:
         waits = [wait for pod in pods if (wait := available_in(pod, min_ready, now))]
         self.worker.add_after(place_of(stateful_set), min(waits, default=float(min_ready)))
 
-    # Whose pods
+    # Whose revisions
 
     async def _adopt_revisions(self, stateful_set: JsonObject) -> None:
         if is_terminating(stateful_set):
@@ -158,29 +152,7 @@ class StatefulSetController:
             if controller_of(revision) is None:
                 await self._history.adopt(stateful_set, revision)
 
-    async def _claimed(self, stateful_set: JsonObject) -> list[JsonObject]:
-        """The set's pods, after it has taken orphans and let go what it does not select."""
-        space = namespace_of(stateful_set)
-        mine = []
-        for pod in self._pods.by(OWNER, owner_key(space, uid_of(stateful_set))):
-            if _is_member(stateful_set, pod):
-                mine.append(pod)
-            elif not is_terminating(stateful_set):
-                await self._hands.release(stateful_set, pod)
-        if is_terminating(stateful_set):
-            return mine
-        for pod in self._pods.by(OWNER, owner_key(space, "")):
-            is_wanted = _is_member(stateful_set, pod) and not is_terminating(pod)
-            if is_wanted and await self._hands.adopt(stateful_set, pod):
-                mine.append(pod)
-        return mine
-
-
-def _selects(stateful_set: JsonObject, pod: JsonObject) -> bool:
-    selector = selector_requirements(spec_of(stateful_set).get("selector"))
-    return selector is not None and matches_labels(selector, labels_of(pod))
-
 
 def _is_member(stateful_set: JsonObject, pod: JsonObject) -> bool:
     """Selected, and of the set's name."""
-    return parent_and_ordinal(pod)[0] == name_of(stateful_set) and _selects(stateful_set, pod)
+    return parent_and_ordinal(pod)[0] == name_of(stateful_set) and selects(stateful_set, pod)

@@ -1,9 +1,8 @@
 """The writes of the controller to pods and to the status of sets, with their events."""
 
-from lws.client.requests import PatchType
 from lws.client.resources import PODS, STATEFULSETS
 from lws.sandbox.cluster.context import CONTROLLERS, Context
-from lws.sandbox.cluster.objects import name_of, namespace_of, owner_reference, uid_of
+from lws.sandbox.cluster.objects import name_of, namespace_of
 from lws.sandbox.cluster.statefulset.claims import SOURCE, Claims
 from lws.sandbox.cluster.statefulset.identity import (
     has_identity,
@@ -77,20 +76,6 @@ class Hands:
         self._record("Update", stateful_set, pod)
         await self._pods.seen(updated)
 
-    async def adopt(self, stateful_set: JsonObject, pod: JsonObject) -> bool:
-        """Become the pod's controller; False if it has gone."""
-        live = self._api.get(
-            STATEFULSETS, name=name_of(stateful_set), namespace=namespace_of(stateful_set)
-        )
-        if uid_of(live) != uid_of(stateful_set) or live["metadata"].get("deletionTimestamp"):
-            raise Again(f"{name_of(stateful_set)} has just been deleted")
-        return await self._patch_owners(pod, [owner_reference(stateful_set)])
-
-    async def release(self, stateful_set: JsonObject, pod: JsonObject) -> None:
-        """Be the pod's controller no more."""
-        mine = {"$patch": "delete", "uid": uid_of(stateful_set)}
-        await self._patch_owners(pod, [mine])
-
     async def set_status(self, stateful_set: JsonObject, status: JsonObject) -> None:
         """Write it; again if somebody else was faster."""
         space, name = namespace_of(stateful_set), name_of(stateful_set)
@@ -110,24 +95,6 @@ class Hands:
             else:
                 await self._sets.seen(updated)
                 return
-
-    async def _patch_owners(self, pod: JsonObject, owners: list[JsonObject]) -> bool:
-        change = {"metadata": {"uid": uid_of(pod), "ownerReferences": owners}}
-        try:
-            patched = await self._api.patch(
-                PODS,
-                change,
-                patch_type=PatchType.STRATEGIC,
-                name=name_of(pod),
-                namespace=namespace_of(pod),
-                caller=CONTROLLERS,
-            )
-        except ApiStatus as refusal:
-            if refusal.code not in (404, 422):
-                raise
-            return False
-        await self._pods.seen(patched)
-        return True
 
     def _record(
         self, verb: str, stateful_set: JsonObject, pod: JsonObject, problem: str = ""

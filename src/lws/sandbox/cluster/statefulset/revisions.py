@@ -1,6 +1,5 @@
 """The ControllerRevisions of a set: the templates that it had, by number."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -8,9 +7,9 @@ from lws.base.times import parse_time
 from lws.client.requests import PatchType
 from lws.client.resources import CONTROLLERREVISIONS
 from lws.sandbox.cluster.context import CONTROLLERS, Context
+from lws.sandbox.cluster.hashing import encoded, hash_of
 from lws.sandbox.cluster.objects import (
     annotations_of,
-    controller_of,
     labels_of,
     name_of,
     namespace_of,
@@ -18,16 +17,14 @@ from lws.sandbox.cluster.objects import (
     status_of,
     uid_of,
 )
+from lws.sandbox.cluster.owners import OWNER, owner_key, owner_keys
 from lws.sandbox.cluster.statefulset.identity import revision_of, spec_of
 from lws.sandbox.server.selectors import matches_labels, selector_requirements
 from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import JsonObject
 
 HASH = "controller.kubernetes.io/hash"
-OWNER = "controller"
 _PREFIX_MAX = 223
-_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
-_OFFSET, _PRIME = 2166136261, 16777619
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +35,6 @@ class Revisions:
     update: JsonObject
     collisions: int
     listed: list[JsonObject]
-
-
-def owner_keys(obj: JsonObject) -> Iterable[str]:
-    """For an index: namespace and UID of the controller, or only the namespace."""
-    owner = controller_of(obj)
-    yield owner_key(namespace_of(obj), owner["uid"] if owner else "")
-
-
-def owner_key(namespace: str, uid: str) -> str:
-    """The same, to look up."""
-    return f"{namespace}/{uid}"
 
 
 class History:
@@ -165,22 +151,6 @@ def template_of(revision: JsonObject) -> JsonObject:
     template = dict(revision["data"]["spec"]["template"])
     template.pop("$patch", None)
     return template
-
-
-def encoded(data: JsonObject) -> bytes:
-    """As Kubernetes writes it down before it hashes it."""
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    for letter in "<>&\u2028\u2029":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return text.encode()
-
-
-def hash_of(raw: bytes, probe: int) -> str:
-    """FNV-1 of the bytes and the number, in letters that make no words."""
-    value = _OFFSET
-    for byte in raw + str(probe).encode():
-        value = (value * _PRIME & 0xFFFFFFFF) ^ byte
-    return "".join(_LETTERS[ord(digit) % len(_LETTERS)] for digit in str(value))
 
 
 def _new(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from lws.sandbox.schema.errors import FieldError
 from lws.sandbox.schema.rules import others
 from lws.sandbox.schema.rules.definitions import definition_rules
+from lws.sandbox.schema.rules.deployments import deployment_rules, replica_set_rules
 from lws.sandbox.schema.rules.ingresses import ingress_class_rules, ingress_rules
 from lws.sandbox.schema.rules.pods import pod_rules, pod_template_rules
 from lws.sandbox.schema.rules.policies import network_policy_rules
@@ -36,8 +37,8 @@ RULES: Mapping[Kind, KindRules] = {
     ("apiextensions.k8s.io", "v1", "CustomResourceDefinition"): definition_rules,
     ("apps", "v1", "ControllerRevision"): revision_rules,
     ("apps", "v1", "DaemonSet"): stored_set_rules,
-    ("apps", "v1", "Deployment"): stored_set_rules,
-    ("apps", "v1", "ReplicaSet"): stored_set_rules,
+    ("apps", "v1", "Deployment"): deployment_rules,
+    ("apps", "v1", "ReplicaSet"): replica_set_rules,
     ("apps", "v1", "StatefulSet"): stateful_set_rules,
     ("coordination.k8s.io", "v1", "Lease"): others.lease_rules,
     ("discovery.k8s.io", "v1", "EndpointSlice"): others.fixed("addressType"),

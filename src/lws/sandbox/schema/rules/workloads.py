@@ -89,20 +89,34 @@ def _rolling(rolling: Object) -> Faults:
 
 def int_or_percent(amount: int | str, path: str) -> Faults:
     """A number that is not negative, or a percentage up to 100."""
+    yield from not_negative_amount(amount, path)
+    yield from at_most_all(amount, path)
+
+
+def not_negative_amount(amount: int | str, path: str) -> Faults:
+    """A number that is not negative, or a percentage."""
     if isinstance(amount, int):
         if amount < 0:
             yield invalid(path, amount, NEGATIVE)
-        return
-    digits = amount.removesuffix("%")
-    if not (amount.endswith("%") and digits.isascii() and digits.isdecimal()):
+    elif _percent(amount) is None:
         yield invalid(
             path,
             amount,
             "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',"
             "  or '93%', regex used for validation is '[0-9]+%')",
         )
-    elif int(digits) > 100:
+
+
+def at_most_all(amount: int | str, path: str) -> Faults:
+    """No percentage above 100."""
+    if isinstance(amount, str) and (_percent(amount) or 0) > 100:
         yield invalid(path, amount, "must not be greater than 100%")
+
+
+def _percent(text: str) -> int | None:
+    digits = text.removesuffix("%")
+    is_percent = text.endswith("%") and digits.isascii() and digits.isdecimal()
+    return int(digits) if is_percent else None
 
 
 def _selector_and_template(spec: Object) -> Faults:
@@ -176,7 +190,7 @@ def revision_rules(obj: Object, old: Object | None) -> Faults:
 
 
 def stored_set_rules(obj: Object, old: Object | None) -> Faults:
-    """Deployment, ReplicaSet, DaemonSet: selector, template, numbers."""
+    """DaemonSet: selector, template, numbers."""
     spec = obj["spec"]
     yield from not_negative(spec, "spec", "replicas", "minReadySeconds", "revisionHistoryLimit")
     wanted = spec.get("selector")

@@ -1,0 +1,103 @@
+"""Whose objects are whose: owners take orphans that they select, and let go of all else."""
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from lws.client.requests import PatchType
+from lws.client.resources import Resource
+from lws.sandbox.cluster.context import CONTROLLERS, Context
+from lws.sandbox.cluster.objects import (
+    controller_of,
+    is_terminating,
+    labels_of,
+    name_of,
+    namespace_of,
+    owner_reference,
+    uid_of,
+)
+from lws.sandbox.cluster.worker import Again
+from lws.sandbox.server.selectors import matches_labels, selector_requirements
+from lws.sandbox.server.status import ApiStatus
+from lws.sandbox.server.verbs import JsonObject
+
+OWNER = "controller"
+Selects: TypeAlias = Callable[[JsonObject, JsonObject], bool]
+
+
+def owner_keys(obj: JsonObject) -> Iterable[str]:
+    """For an index: namespace and UID of the controller, or only the namespace."""
+    owner = controller_of(obj)
+    yield owner_key(namespace_of(obj), owner["uid"] if owner else "")
+
+
+def owner_key(namespace: str, uid: str) -> str:
+    """The same, to look up."""
+    return f"{namespace}/{uid}"
+
+
+def selects(owner: JsonObject, obj: JsonObject) -> bool:
+    """Does `spec.selector` of the one take the other?"""
+    selector = selector_requirements(owner["spec"].get("selector"))
+    return selector is not None and matches_labels(selector, labels_of(obj))
+
+
+class Owners:
+    """Between one kind of owners and one kind of objects that they own."""
+
+    def __init__(
+        self, context: Context, owners: Resource, owned: Resource, selects: Selects = selects
+    ) -> None:
+        self._selects = selects
+        self._api = context.api
+        self._owners = owners
+        self._owned = owned
+        self._cache = context.caches.of(owned)
+        self._cache.index(OWNER, owner_keys)
+
+    def of(self, owner: JsonObject) -> list[JsonObject]:
+        """What has it as its controller, selected or not."""
+        return self._cache.by(OWNER, owner_key(namespace_of(owner), uid_of(owner)))
+
+    async def claimed(
+        self, owner: JsonObject, counts: Callable[[JsonObject], bool] = bool
+    ) -> list[JsonObject]:
+        """Its objects that count, after orphans are taken and what it does not select is let go."""
+        mine = []
+        is_over = is_terminating(owner)
+        for one in filter(counts, self.of(owner)):
+            if self._selects(owner, one):
+                mine.append(one)
+            elif not is_over:
+                await self._patch(one, {"$patch": "delete", "uid": uid_of(owner)})
+        if is_over:
+            return mine
+        for one in filter(counts, self._cache.by(OWNER, owner_key(namespace_of(owner), ""))):
+            is_wanted = self._selects(owner, one) and not is_terminating(one)
+            if is_wanted and await self._adopt(owner, one):
+                mine.append(one)
+        return mine
+
+    async def _adopt(self, owner: JsonObject, one: JsonObject) -> bool:
+        live = self._api.get(self._owners, name=name_of(owner), namespace=namespace_of(owner))
+        if uid_of(live) != uid_of(owner) or is_terminating(live):
+            raise Again(f"{name_of(owner)} has just been deleted")
+        return await self._patch(one, owner_reference(owner))
+
+    async def _patch(self, one: JsonObject, reference: JsonObject) -> bool:
+        """False if it has gone."""
+        change = {"metadata": {"uid": uid_of(one), "ownerReferences": [reference]}}
+        try:
+            patched = await self._api.patch(
+                self._owned,
+                change,
+                patch_type=PatchType.STRATEGIC,
+                name=name_of(one),
+                namespace=namespace_of(one),
+                caller=CONTROLLERS,
+            )
+        except ApiStatus as refusal:
+            if refusal.code not in (404, 422):
+                raise
+            return False
+        await self._cache.seen(patched)
+        return True
