@@ -8,18 +8,22 @@ import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 import yaml
 
 from harness.controlplane import ControlPlane
+from harness.plane import RESTRICTED
 from lws.client.requests import Request
 from lws.client.resources import CRDS
 from lws.runtime.clock import RealClock
 from lws.sandbox.http import HttpWebhooks
-from lws.sandbox.server import Server
+from lws.sandbox.server import ADMIN_USER, ApiStatus, Server, User
 from lws.sandbox.server.admission import Webhooks
+from lws.sandbox.server.authentication.users import ANONYMOUS
+from lws.sandbox.server.presentation import refusal_response
 from tests.conformance.server.comparing import differences, meaning
 from tests.conformance.server.requests import Step, steps
 
@@ -31,6 +35,12 @@ LATE_PATHS = (
     f"{_REGISTRATION}/mutatingwebhookconfigurations",
     f"{_REGISTRATION}/validatingwebhookconfigurations",
 )
+NOBODY = ""
+USERS = {
+    None: ADMIN_USER,
+    NOBODY: ANONYMOUS,
+    RESTRICTED: User(RESTRICTED, ("system:authenticated",)),
+}
 
 
 @dataclass(frozen=True)
@@ -42,25 +52,32 @@ class Answer:
     warnings: tuple[str, ...]
 
 
+def _token_in(kubeconfig: Path) -> str:
+    config = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
+    token: str = config["users"][0]["user"]["token"]
+    return token
+
+
 class Real:
     """The real API server, by plain requests."""
 
     def __init__(self, plane: ControlPlane) -> None:
-        config = yaml.safe_load(plane.admin_kubeconfig.read_text(encoding="utf-8"))
-        self._token = config["users"][0]["user"]["token"]
+        files = {None: plane.admin_kubeconfig, RESTRICTED: plane.restricted_kubeconfig}
+        self._tokens = {who: _token_in(file) for who, file in files.items()}
         context = ssl.create_default_context(cafile=str(plane.server_files.ca))
         self._connection = http.client.HTTPSConnection("127.0.0.1", plane.port, context=context)
 
     def ask(self, step: Step) -> Answer:
-        headers = {
-            "Authorization": f"Bearer {self._token}",
-            "Accept": step.accept,
-            "User-Agent": "curl/1",
-        }
+        headers = [("Accept", step.accept), ("User-Agent", "curl/1"), *step.headers]
+        if step.asker != NOBODY:
+            headers.append(("Authorization", f"Bearer {self._tokens[step.asker]}"))
+        body = b"" if step.body is None else step.body.encode()
         if step.body is not None:
-            headers["Content-Type"] = step.content_type
-        body = None if step.body is None else step.body.encode()
-        self._connection.request(step.method, step.path, body=body, headers=headers)
+            headers += [("Content-Type", step.content_type), ("Content-Length", str(len(body)))]
+        self._connection.putrequest(step.method, step.path)
+        for name, value in headers:
+            self._connection.putheader(name, value)
+        self._connection.endheaders(body)
         answer = self._connection.getresponse()
         warnings = tuple(answer.headers.get_all("Warning") or ())
         return Answer(answer.status, answer.read().decode(), warnings)
@@ -89,7 +106,12 @@ async def _ask(server: Server, step: Step) -> Answer:
         content_type=step.content_type,
     )
     headers = {"accept": step.accept, "user-agent": "curl/1"}
-    answer = await server.handler.handle(request, headers=headers)
+    try:
+        user = server.handler.acting(request, USERS[step.asker], step.headers)
+        user = user or USERS[step.asker]
+        answer = await server.handler.handle(request, headers=headers, user=user)
+    except ApiStatus as refusal:
+        answer = refusal_response(refusal)
     warnings = re.findall(r'299 - "(?:[^"\\]|\\.)*"', answer.headers.get("warning", ""))
     return Answer(answer.status, answer.body.decode(), tuple(warnings))
 
@@ -128,6 +150,8 @@ _FILES = (
     "malformed",
     "networking",
     "quotas",
+    "rights",
+    "tokens",
 )
 
 

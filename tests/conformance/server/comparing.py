@@ -15,6 +15,8 @@ _VARYING = (
     (re.compile(r'(resourceVersion\\*":\\*")\d+'), r"\1<revision>"),
 )
 _AGE = re.compile(r"\d+[smh]\d*s?")
+_UNORDERED = ("managedFields", "causes", "resourceRules", "nonResourceRules")
+"""Lists whose order is that of Go's maps."""
 _TOKENS = frozenset(("resourceVersion", "continue"))
 
 
@@ -39,7 +41,7 @@ def _normal(value: Any, name: str = "") -> Any:
         }
     if isinstance(value, list):
         items = [_normal(item, name) for item in value]
-        if name in ("managedFields", "causes"):  # their order is that of Go's maps
+        if name in _UNORDERED:
             return sorted(items, key=lambda item: json.dumps(item, sort_keys=True))
         return items
     if not isinstance(value, str):

@@ -1,10 +1,13 @@
 """Requests as text: a line each, in the order in which they are sent.
 
     METHOD(options) PATH ~ignored,fields BODY
+    bob,group> METHOD(options) PATH ~ignored,fields BODY
 
 Options: the kind of patch (json, merge, strategic, apply) and the form of the answer (table,
 partial, partials, html, other). `{ns}` and `{group}` are new names of each run. `WAIT 0.5` lets the
-real server learn of what was written before; its admission goes by caches.
+real server learn of what was written before; its admission goes by caches. Who asks stands before
+`>`, with groups after the name (and `!` for a colon): somebody in whose name the administrator
+asks; with `joe:bob,group>`, joe does, and nobody (`>` alone) has no token.
 """
 
 import re
@@ -12,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "requests"
-_LINE = re.compile(r"(\w+)(?:\(([\w,]+)\))? (\S+)(?: ~(\S+))?(?: (.*))?")
+_LINE = re.compile(r"(?:(\S*)> )?(\w+)(?:\(([\w,]+)\))? (\S+)(?: ~(\S+))?(?: (.*))?")
 _PATCHES = {
     "json": "application/json-patch+json",
     "merge": "application/merge-patch+json",
@@ -40,9 +43,29 @@ class Step:
     content_type: str
     accept: str
     ignored: tuple[str, ...]
+    who: str | None = None
+    """None: the administrator."""
 
     def __str__(self) -> str:
-        return f"{self.method} {self.path} {self.body or ''}"[:300]
+        asker = "" if self.who is None else f"{self.who}> "
+        return f"{asker}{self.method} {self.path} {self.body or ''}"[:300]
+
+    @property
+    def asker(self) -> str | None:
+        """Whose token is sent: a name, none, or (None) the administrator's."""
+        if self.who is None or not self.who:
+            return self.who
+        asker, is_other, _ = self.who.partition(":")
+        return asker if is_other else None
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """In whose name it is asked."""
+        if not self.who:
+            return []
+        name, *groups = self.who.removeprefix(f"{self.asker}:").split(",")
+        named = [("Impersonate-User", name.replace("!", ":"))] if name else []
+        return [*named, *(("Impersonate-Group", one.replace("!", ":")) for one in groups)]
 
 
 def steps(name: str, **names: str) -> list[Step]:
@@ -57,7 +80,7 @@ def steps(name: str, **names: str) -> list[Step]:
 def _step(line: str) -> Step:
     match = _LINE.fullmatch(line)
     assert match is not None, line
-    method, options, path, ignored, body = match.groups()
+    who, method, options, path, ignored, body = match.groups()
     kinds = (options or "").split(",")
     return Step(
         method=method,
@@ -66,4 +89,5 @@ def _step(line: str) -> Step:
         content_type=next((_PATCHES[k] for k in kinds if k in _PATCHES), "application/json"),
         accept=next((_FORMS[k] for k in kinds if k in _FORMS), "application/json"),
         ignored=tuple((ignored or "").split(",")) if ignored else (),
+        who=who,
     )

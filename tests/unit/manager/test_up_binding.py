@@ -24,7 +24,7 @@ async def test_it_speaks_tls_and_lets_in_who_has_the_token(host: str) -> None:
         assert plane.url.startswith("https://127.0.0.1:"), "what is reached from here"
         connector = aiohttp.TCPConnector(ssl=trusted(plane))
         async with aiohttp.ClientSession(connector=connector) as session:
-            for token, code in (("", 401), ("guessed", 401), (plane.token, 200)):
+            for token, code in (("", 403), ("guessed", 401), (plane.token, 200)):
                 headers = {"Authorization": f"Bearer {token}"} if token else {}
                 for path in ("/api/v1/nodes", "/sandbox"):
                     async with session.get(plane.url + path, headers=headers) as answer:

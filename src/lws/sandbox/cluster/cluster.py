@@ -27,6 +27,7 @@ from lws.sandbox.cluster.objects import condition, with_conditions
 from lws.sandbox.cluster.options import ClusterOptions, NodeSpec
 from lws.sandbox.cluster.quotas import QuotaController
 from lws.sandbox.cluster.replicaset.controller import ReplicaSetController
+from lws.sandbox.cluster.roles import RoleAggregation
 from lws.sandbox.cluster.scheduler.scheduler import Scheduler
 from lws.sandbox.cluster.statefulset.controller import StatefulSetController
 from lws.sandbox.cluster.volumes import VolumeController
@@ -91,6 +92,11 @@ class Cluster:
             await task
         self._started.clear()
 
+    @property
+    def is_running(self) -> bool:
+        """Started, and not stopped."""
+        return self._task is not None
+
     async def wait(self) -> None:
         """Until it is stopped; raises what broke, if something did."""
         if self._task is not None:
@@ -127,6 +133,7 @@ class Cluster:
             VolumeController(context),
             DisruptionController(context),
             QuotaController(context),
+            RoleAggregation(context),
             Scheduler(context, options),
             self._kubelets,
             self._heartbeats,

@@ -14,7 +14,7 @@ import orjson
 from lws.base.clock import Clock
 from lws.base.times import format_micro_time
 from lws.client.requests import Request
-from lws.sandbox.server.handler import User
+from lws.sandbox.server.authentication.users import User, user_info
 from lws.sandbox.server.metadata import new_uid
 from lws.sandbox.server.parameters import Parameters
 from lws.sandbox.server.paths import target_of
@@ -51,7 +51,7 @@ class AuditLog:
             "stage": "",
             "requestURI": _uri(request),
             "verb": request.method.lower(),
-            "user": {"username": user.name, "groups": list(user.groups)},
+            "user": user_info(user.name, user.groups, user.uid, user.extra),
             "userAgent": headers.get("user-agent", ""),
             **_target(request, registry),
             "requestReceivedTimestamp": received,
@@ -79,6 +79,11 @@ class Entry:
     def __init__(self, log: AuditLog, event: JsonObject) -> None:
         self._log = log
         self._event = event
+
+    def impersonates(self, user: User) -> None:
+        """In whose name is it asked?"""
+        info = user_info(user.name, user.groups, user.uid, user.extra)
+        self._event["impersonatedUser"] = info
 
     def started(self) -> None:
         """The head of a watch is about to be sent."""

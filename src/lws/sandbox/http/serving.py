@@ -22,6 +22,7 @@ from lws.client.requests import Request
 from lws.client.responses import Response
 from lws.sandbox.http.audit import AuditLog, Entry
 from lws.sandbox.server import status
+from lws.sandbox.server.authentication.users import ANONYMOUS
 from lws.sandbox.server.handler import ADMIN_USER, Handler, User
 from lws.sandbox.server.parsing import BODY_BYTES_MAX
 from lws.sandbox.server.presentation import refusal_response
@@ -34,7 +35,7 @@ SHUTDOWN_SECONDS = 1.0
 KEEPALIVE_SECONDS = 120.0
 _WARNING = re.compile(r'299 - "(?:[^"\\]|\\.)*"')
 _HEADER_BYTES_MAX = 64 << 10
-_OPEN = frozenset(("/healthz", "/livez", "/readyz", "/version"))
+_IMPERSONATE = b"impersonate-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ class ListenOptions:
     """0: any that is free."""
     tls: ssl.SSLContext | None = None
     tokens: Mapping[str, User] = field(default_factory=dict)
-    """Users by their bearer token; none: everybody is an administrator."""
+    """Users by their bearer token; none: whoever has no token is an administrator."""
     audit: AuditLog | None = None
 
     def require_safe(self) -> None:
@@ -152,6 +153,7 @@ class HttpServer:
             request = await _request_of(incoming)
             headers = _headers_of(incoming)
             entry = self._noted(request, headers, user)
+            user = self._acting(incoming, request, user, entry)
             if self._handler.media_of_stream(request):
                 return await self._stream(incoming, request, headers, user, entry)
             response = await self._handler.handle(request, headers=headers, user=user)
@@ -171,13 +173,28 @@ class HttpServer:
         return audit.begin(request, headers, user, self._handler.api.world.registry)
 
     def _user(self, incoming: web.Request) -> User:
-        if not self._options.tokens or incoming.path in _OPEN:
-            return ADMIN_USER
+        """Whoever comes without a token is nobody; or an administrator, where none is needed."""
         scheme, _, token = incoming.headers.get("Authorization", "").partition(" ")
-        user = self._options.tokens.get(token.strip()) if scheme.lower() == "bearer" else None
+        if scheme.lower() != "bearer" or not token.strip():
+            return ANONYMOUS if self._options.tokens else ADMIN_USER
+        user = self._handler.user_of(token.strip())
         if user is None:
             raise status.unauthorized()
         return user
+
+    def _acting(
+        self, incoming: web.Request, request: Request, user: User, entry: Entry | None
+    ) -> User:
+        """As whom the user wants to ask."""
+        names = [name for name, _ in incoming.raw_headers]
+        if not any(name[: len(_IMPERSONATE)].lower() == _IMPERSONATE for name in names):
+            return user
+        acting = self._handler.acting(request, user, list(incoming.headers.items()))
+        if acting is None:
+            return user
+        if entry is not None:
+            entry.impersonates(acting)
+        return acting
 
     async def _stream(
         self,

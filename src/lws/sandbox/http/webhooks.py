@@ -76,13 +76,14 @@ class HttpWebhooks:
 
     def _through_service(self, target: WebhookTarget, url: str) -> tuple[str, str]:
         assert target.service is not None, "asked only of services"
-        place = self._services.get(target.address)
+        name, _, port = target.address.partition(":")
+        outside = (target.outside, int(port)) if target.outside else None
+        place = self._services.get(target.address, outside)
         if place is None:
             raise WebhookCallError(
                 f'failed to call webhook: Post "{url}": service "{target.service[1]}" not found'
             )
-        host, port = place
-        return url.replace(target.address, f"{host}:{port}", 1), target.address.partition(":")[0]
+        return url.replace(target.address, f"{place[0]}:{place[1]}", 1), name
 
     def _context(self, bundle: bytes) -> ssl.SSLContext:
         """Trusts the bundle alone; without one, what this machine trusts."""

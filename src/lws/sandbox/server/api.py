@@ -4,11 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lws.base.times import format_time
 from lws.client.requests import PatchType
 from lws.client.resources import Resource
 from lws.sandbox.patch import PatchError
-from lws.sandbox.server import patching, reviews, status, subresources, writes
+from lws.sandbox.server import (
+    patching,
+    reviews,
+    status,
+    subresources,
+    token_requests,
+    writes,
+)
 from lws.sandbox.server.conversions import from_stored
 from lws.sandbox.server.deletion import Deleted, delete, delete_all
 from lws.sandbox.server.documents import copied
@@ -104,6 +110,8 @@ class Api:
                 return await subresources.bind(self.world, operation, obj)
             case "eviction":
                 return await subresources.evict(self.world, operation, obj)
+            case "token":
+                return await token_requests.request_token(self.world, operation, obj)
         raise status.not_implemented(f"{operation.kind.resource.plural}/{operation.subresource}")
 
     async def update(
@@ -242,9 +250,8 @@ class Api:
 
     async def _created(self, operation: Operation, obj: JsonObject) -> JsonObject:
         if reviews.is_review(operation.kind):
-            now = format_time(self.world.clock.now())
             asked = writes.asked(self.world, operation, obj)
-            return reviews.answer(operation, asked, now, self.world.users)
+            return reviews.answer(self.world, operation, asked)
         return await writes.create(self.world, operation, obj)
 
     async def _updated(self, operation: Operation, obj: JsonObject) -> JsonObject:
@@ -255,6 +262,7 @@ class Api:
         is_new = world.store.get(operation.key) is None
         if is_new and operation.kind.is_made_by_update and not operation.subresource:
             writes.require_place(operation, obj)
+            operation.is_by_update = True
             return await writes.create(world, operation, obj)
         change = writes.replacement(world, operation, obj)
         if not expected and operation.kind.needs_version:

@@ -1,6 +1,6 @@
 """The verbs over HTTP values: a request in, a response or a stream out."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +9,11 @@ from lws.client.requests import Request
 from lws.client.responses import Response
 from lws.sandbox.server import parsing, status
 from lws.sandbox.server.api import Api, deletion_answer, require_verb
+from lws.sandbox.server.authentication.accounts import TokenRefused
+from lws.sandbox.server.authentication.users import MASTERS
+from lws.sandbox.server.authentication.users import User as User
+from lws.sandbox.server.authorization.attributes import attributes_of
+from lws.sandbox.server.authorization.impersonation import Impersonations, impersonation_of
 from lws.sandbox.server.logs import LogOptions, follow, log_of, log_options
 from lws.sandbox.server.operations import Operation
 from lws.sandbox.server.parameters import (
@@ -42,14 +47,6 @@ _WATCH_SECONDS = 1800.0  # at least; at most twice as long, so that not all clie
 _UNDONE_READS = frozenset(("attach", "exec", "portforward", "proxy"))
 _LOG = "log"
 _PLAIN = "text/plain"
-
-
-@dataclass(frozen=True, slots=True)
-class User:
-    """Who a token says that it is."""
-
-    name: str
-    groups: tuple[str, ...] = ("system:masters", "system:authenticated")
 
 
 ADMIN_USER = User("sandbox-admin")
@@ -91,6 +88,7 @@ class Handler:
         self.beside: dict[str, Callable[[Request], Awaitable[Response]]] = {}
         """Paths that are no API server's, and who answers them."""
         self._plain = PlainPaths(api.world)
+        self._impersonations = Impersonations(api.world.authorizer)
 
     async def handle(
         self, request: Request, *, headers: Headers = _NO_HEADERS, user: User = ADMIN_USER
@@ -99,6 +97,7 @@ class Handler:
         warnings: list[str] = []
         try:
             parsing.require_size(request.body)
+            self._admit(request, user)
             if request.path in self.beside:
                 return await self.beside[request.path](request)
             target = target_of(request.path, self.api.world.registry)
@@ -121,6 +120,7 @@ class Handler:
         self, request: Request, *, headers: Headers = _NO_HEADERS, user: User = ADMIN_USER
     ) -> AsyncGenerator[AsyncIterator[bytes]]:
         """A watch's lines, or a log's, as they come; ApiStatus if it is refused."""
+        self._admit(request, user)
         target = target_of(request.path, self.api.world.registry)
         if target is None:
             raise status.no_such_path()
@@ -139,6 +139,30 @@ class Handler:
             return
         async with watch, aclosing(_lines(watch, writer)) as lines:
             yield lines
+
+    def user_of(self, token: str) -> User | None:
+        """Whose token it is; None if it is nobody's."""
+        world = self.api.world
+        try:
+            return world.users.get(token) or world.accounts.user_of(token)
+        except TokenRefused:
+            return None
+
+    def acting(
+        self, request: Request, user: User, headers: Sequence[tuple[str, str]]
+    ) -> User | None:
+        """In whose name the user asks; None if in his own, 403 if he may not."""
+        wanted = impersonation_of(headers)
+        if wanted is None:
+            return None
+        asked = attributes_of(request, user=user.name, groups=user.groups)
+        return self._impersonations.admit(user, wanted, asked)
+
+    def _admit(self, request: Request, user: User) -> None:
+        """403 if the user may not do that."""
+        if MASTERS not in user.groups:
+            asked = attributes_of(request, user=user.name, groups=user.groups)
+            self.api.world.authorizer.admit(asked)
 
     def media_of_stream(self, request: Request) -> str:
         """As what the answer is to be streamed; empty if it is to be sent as a whole."""
@@ -254,7 +278,8 @@ class Handler:
         )
 
     def _reader(self, call: _Call) -> Caller:
-        return Caller(user=call.user.name, groups=call.user.groups)
+        user = call.user
+        return Caller(user=user.name, groups=user.groups, uid=user.uid, extra=user.extra)
 
     # Writes
 
@@ -319,6 +344,8 @@ class Handler:
         caller = Caller(
             user=call.user.name,
             groups=call.user.groups,
+            uid=call.user.uid,
+            extra=call.user.extra,
             field_manager=options.field_manager or _agent(call.headers),
             dry_run=options.dry_run,
             field_validation=options.field_validation,
@@ -335,7 +362,7 @@ class Handler:
         return call.operation(caller, options=said)
 
     def _deleter(self, call: _Call, is_dry: bool) -> Caller:
-        return Caller(user=call.user.name, groups=call.user.groups, dry_run=is_dry)
+        return replace(self._reader(call), dry_run=is_dry)
 
     def _body(self, call: _Call, operation: Operation) -> JsonObject:
         kind = call.target.kind

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from lws.base.clock import Clock
+from lws.sandbox.server.authentication.accounts import AccountTokens
+from lws.sandbox.server.authorization.authorizer import Authorizer
 from lws.sandbox.server.kinds import Kind
 from lws.sandbox.server.registry import Registry
 from lws.sandbox.server.verbs import ADMIN, Caller
@@ -31,6 +33,8 @@ class Operation:
     """Does admission see it? No, if it has already seen the part that is written."""
     duplicates: Sequence[str] = ()
     """Fields that the body has twice."""
+    is_by_update: bool = False
+    """Is an object to be made by an update or an apply, which takes a second right?"""
 
     @property
     def key(self) -> Key:
@@ -96,6 +100,13 @@ class World:
     """Who may come in, by bearer token."""
     observers: list[WriteObserver] = field(default_factory=list)
     """Parts of the server that act on writes."""
+    authorizer: Authorizer = field(init=False)
+    accounts: AccountTokens = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Who may do what, and who comes with a token, stands in the store."""
+        self.authorizer = Authorizer(self.store)
+        self.accounts = AccountTokens(self.store, self.clock)
 
     def after_write(self, kind: Kind, new: JsonObject | None, old: JsonObject | None) -> None:
         """Tell them of a write that is done."""

@@ -106,7 +106,8 @@ async def _apply_new(world: World, operation: Operation, body: JsonObject) -> Js
             f" {body['metadata']['uid']}, and no existing object was found",
         )
     made = writes.applied_object(world, operation, None, body, force=True)
-    return await writes.create(world, replace(operation), made, is_managed=True)
+    asked = replace(operation, is_by_update=True)
+    return await writes.create(world, asked, made, is_managed=True)
 
 
 def _require_same(operation: Operation, body: JsonObject, old: JsonObject) -> None:

@@ -17,6 +17,7 @@ from lws.sandbox.schema.openapi import (
     openapi_v3_index,
 )
 from lws.sandbox.server import discovery, status
+from lws.sandbox.server.authentication.accounts import ISSUER
 from lws.sandbox.server.definitions import DEFINITIONS
 from lws.sandbox.server.kinds import Kind
 from lws.sandbox.server.operations import World
@@ -28,6 +29,15 @@ Headers = Mapping[str, str]
 _HEALTH = ("healthz", "livez", "readyz")
 _ANY_METHOD = (*_HEALTH, "apis")
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+
+_ISSUER = {
+    "issuer": ISSUER,
+    "jwks_uri": "",
+    "response_types_supported": ["id_token"],
+    "subject_types_supported": ["public"],
+    "id_token_signing_alg_values_supported": ["ES256"],
+}
 
 
 class PlainPaths:
@@ -57,7 +67,17 @@ class PlainPaths:
                 return self._roots(parts[0], accept)
             case ["openapi", *rest]:
                 return self._openapi(rest, accept)
+            case ["openid", "v1", "jwks"]:
+                return self._issuer(self._world.accounts.public_keys(), "application/jwk-set+json")
+            case [".well-known", "openid-configuration"]:
+                keys = f"https://{self._world.server_address}/openid/v1/jwks"
+                return self._issuer({**_ISSUER, "jwks_uri": keys}, "application/json")
         return self._resources(parts, request.path)
+
+    def _issuer(self, value: JsonObject, media: str) -> Response:
+        """For whoever wants to look at tokens of service accounts himself."""
+        headers = {"content-type": media, "cache-control": "public, max-age=3600"}
+        return Response(200, headers, orjson.dumps(value))
 
     def _resources(self, parts: list[str], path: str) -> Response:
         registry = self._world.registry
@@ -88,6 +108,7 @@ class PlainPaths:
         groups = {one for one in versions if "/" in one}
         names = {"/api", "/api/v1", "/apis", "/openapi/v2", "/openapi/v3", "/version"}
         names |= {f"/{name}" for name in _HEALTH}
+        names |= {"/.well-known/openid-configuration", "/openid/v1/jwks"}
         names |= {f"/apis/{one}" for one in groups}
         names |= {f"/apis/{one.partition('/')[0]}" for one in groups}
         return sorted(names)

@@ -1,18 +1,19 @@
 """Questions that are asked by creating an object: who am I, may I."""
 
-from collections.abc import Mapping
 from typing import Any
 
+from lws.base.times import format_time
 from lws.sandbox.server import status
-from lws.sandbox.server.documents import part
+from lws.sandbox.server.authentication.accounts import ISSUER, TokenRefused
+from lws.sandbox.server.authentication.users import User, user_info
+from lws.sandbox.server.authorization import reviews
 from lws.sandbox.server.kinds import Kind
-from lws.sandbox.server.operations import Operation
-from lws.sandbox.server.status import Cause
+from lws.sandbox.server.operations import Operation, World
 
 JsonObject = dict[str, Any]
 
 _REVIEW_GROUPS = ("authentication.k8s.io", "authorization.k8s.io")
-_MASTERS = "system:masters"
+_UNKNOWN = "invalid bearer token"
 
 
 def is_review(kind: Kind) -> bool:
@@ -20,89 +21,51 @@ def is_review(kind: Kind) -> bool:
     return kind.resource.group in _REVIEW_GROUPS
 
 
-def answer(
-    operation: Operation, body: JsonObject, now: str, users: Mapping[str, Any]
-) -> JsonObject:
-    """The body with its status.
-
-    Roles are stored, not enforced: masters may do all, others nothing.
-    """
-    spec = body.setdefault("spec", {})
+def answer(world: World, operation: Operation, body: JsonObject) -> JsonObject:
+    """The body with its status."""
+    body.setdefault("spec", {})
     match operation.kind.resource.kind:
         case "SelfSubjectReview":
             del body["spec"]
-            body["metadata"] = {"creationTimestamp": now}
-            body["status"] = {"userInfo": _user_info(operation)}
+            body["metadata"] = {"creationTimestamp": format_time(world.clock.now())}
+            body["status"] = {"userInfo": _caller_info(operation)}
         case "TokenReview":
-            body["status"] = _token_status(operation, spec, users)
+            body["metadata"].pop("namespace", None)
+            body["status"] = _token_status(world, body["spec"])
         case "SelfSubjectRulesReview":
-            body["metadata"] = {}
-            body["status"] = _rules(operation)
-        case "SelfSubjectAccessReview":
-            _require_question(spec)
-            body["status"] = _access(operation.caller.groups)
-        case "SubjectAccessReview" | "LocalSubjectAccessReview":
-            _require_question(spec)
-            body["status"] = _access(spec.get("groups") or ())
+            body["status"] = reviews.rules(world.authorizer, operation, body)
+            body |= {"metadata": {}, "spec": {}}
+        case "LocalSubjectAccessReview":
+            body["metadata"]["namespace"] = operation.namespace
+            body["status"] = reviews.access(world.authorizer, operation, body)
+        case _:
+            body["metadata"].pop("namespace", None)
+            body["status"] = reviews.access(world.authorizer, operation, body)
     return body
 
 
-def _user_info(operation: Operation) -> JsonObject:
+def _caller_info(operation: Operation) -> JsonObject:
     caller = operation.caller
-    return {"username": caller.user, "groups": list(caller.groups)}
+    return user_info(caller.user, caller.groups, caller.uid, caller.extra)
 
 
-def _token_status(operation: Operation, spec: JsonObject, users: Mapping[str, Any]) -> JsonObject:
-    token = spec.get("token")
-    del operation
+def _token_status(world: World, spec: JsonObject) -> JsonObject:
+    token, audiences = str(spec.get("token") or ""), spec.get("audiences") or [ISSUER]
     if not token:
-        cause = Cause("FieldValueRequired", "Required value: token is required", "spec.token")
-        raise status.invalid(status.Subject("authentication.k8s.io", "TokenReview"), [cause])
-    user = users.get(str(token))
+        raise status.bad_request("token is required for TokenReview in authentication")
+    known: User | None = world.users.get(token)
+    if known is not None and ISSUER in audiences:
+        return _authenticated(known, [ISSUER])
+    try:
+        user = world.accounts.user_of(token, audiences)
+    except TokenRefused as problem:
+        return {"user": {}, "error": f"[{_UNKNOWN}, {problem}]"}
     if user is None:
-        return {"user": {}, "error": "invalid bearer token"}
-    return {
-        "authenticated": True,
-        "user": {"username": user.name, "groups": list(user.groups)},
-        "audiences": spec.get("audiences") or ["https://kubernetes.default.svc"],
-    }
+        return {"user": {}, "error": _UNKNOWN}
+    meant = (world.accounts.claims(token) or {})["aud"]
+    return _authenticated(user, [one for one in audiences if one in meant])
 
 
-def _require_question(spec: JsonObject) -> None:
-    asked = [bool(part(spec, name)) for name in ("resourceAttributes", "nonResourceAttributes")]
-    if sum(asked) != 1:
-        cause = Cause(
-            "FieldValueInvalid",
-            "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must"
-            " be specified",
-            "spec.resourceAttributes",
-        )
-        raise status.invalid(status.Subject("authorization.k8s.io", ""), [cause])
-
-
-def _access(groups: Any) -> JsonObject:
-    return {"allowed": _MASTERS in groups}
-
-
-_EVERYBODY_MAY_ASK = (
-    ("authorization.k8s.io", ("selfsubjectaccessreviews", "selfsubjectrulesreviews")),
-    ("authentication.k8s.io", ("selfsubjectreviews",)),
-)
-_HEALTH = ("/healthz", "/livez", "/readyz", "/version", "/version/")
-_DISCOVERY = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*")
-
-
-def _rules(operation: Operation) -> JsonObject:
-    """What anybody may do, and what masters may."""
-    resources: list[JsonObject] = [
-        {"verbs": ["create"], "apiGroups": [group], "resources": list(names)}
-        for group, names in _EVERYBODY_MAY_ASK
-    ]
-    paths: list[JsonObject] = [
-        {"verbs": ["get"], "nonResourceURLs": list(names)}
-        for names in (_HEALTH, (*_DISCOVERY, "/readyz", "/version", "/version/"))
-    ]
-    if _MASTERS in operation.caller.groups:
-        resources.insert(0, {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]})
-        paths.insert(0, {"verbs": ["*"], "nonResourceURLs": ["*"]})
-    return {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False}
+def _authenticated(user: User, audiences: list[str]) -> JsonObject:
+    shown = user_info(user.name, user.groups, user.uid, user.extra)
+    return {"authenticated": True, "user": shown, "audiences": audiences}

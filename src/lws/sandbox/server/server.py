@@ -10,6 +10,7 @@ from lws.base.times import format_time
 from lws.sandbox.patch import updated
 from lws.sandbox.server.admission import chain_of
 from lws.sandbox.server.api import Api
+from lws.sandbox.server.authorization.bootstrap import bootstrap_objects
 from lws.sandbox.server.builtin import builtin_kinds
 from lws.sandbox.server.definitions import Definitions
 from lws.sandbox.server.documents import in_order
@@ -47,7 +48,7 @@ class Server:
         self._definitions = Definitions(self.world)
         self._emptier = Emptier(self.world, self.api)
         self._task: asyncio.Task[None] | None = None
-        for key, obj in _first_objects():
+        for key, obj in (*_first_objects(), *bootstrap_objects()):
             self._ensure(key, obj)
         self._definitions.load()
         self.world.observers += [self._definitions.on_write, self._emptier.on_write]

@@ -8,6 +8,7 @@ from typing import Any, Protocol, Self
 
 from lws.client.requests import PatchType, Propagation
 from lws.client.resources import Resource
+from lws.sandbox.server.authentication.users import Extra
 
 JsonObject = dict[str, Any]
 """One object. Nobody changes one that came out of the server or went into it: the store keeps it
@@ -20,6 +21,8 @@ class Caller:
 
     user: str = "sandbox-admin"
     groups: tuple[str, ...] = ("system:masters", "system:authenticated")
+    uid: str = ""
+    extra: Extra = ()
     field_manager: str = "sandbox"
     dry_run: bool = False
     field_validation: str = "Ignore"

@@ -8,6 +8,7 @@ from lws.sandbox.patch.managed import applied, updated
 from lws.sandbox.server import metadata as meta
 from lws.sandbox.server import status
 from lws.sandbox.server.allocation import allocate
+from lws.sandbox.server.authorization.escalation import require_creation, require_no_escalation
 from lws.sandbox.server.bodies import object_problems, typed, typed_patched, with_defaults
 from lws.sandbox.server.conversions import from_stored, to_stored
 from lws.sandbox.server.documents import copied, in_order, is_unchanged, sharing
@@ -47,10 +48,13 @@ async def create(
     require_namespace(world, operation, obj)
     obj = await _mutated(world, operation, obj, None)
     admit_builtin(world, operation, obj)
+    require_no_escalation(world, operation, obj, None)
     _fill_in(world, operation, obj)
     prepare_creation(operation.kind, obj, obj["metadata"]["creationTimestamp"])
     allocate(world, operation.kind, obj, None)
     _require_valid(operation, obj, None)
+    if operation.is_by_update:
+        require_creation(world, operation)
     await world.admission.validate(operation, obj, None)
     if operation.caller.dry_run:
         return _dry_created(world, operation, obj)
@@ -296,6 +300,7 @@ async def _replaced(
     """The rest of the road of an update; `Changed` if the old object is not there any more."""
     kind = operation.kind
     new = await _mutated(world, operation, new, old)
+    require_no_escalation(world, operation, new, old)
     meta.carried_over(new["metadata"], old["metadata"])
     if operation.subresource == "status":
         prepare_status_update(kind, new, old)

@@ -13,7 +13,7 @@ from harness.watching import Recorder
 from tests.conformance.cluster.worlds.world import World
 
 _QUIET = 1.5
-_CLUSTER_WIDE = frozenset(("nodes", "persistentvolumes", "namespaces"))
+_CLUSTER_WIDE = frozenset(("clusterroles", "nodes", "persistentvolumes", "namespaces"))
 
 
 class RealWorld(World):

@@ -112,3 +112,13 @@ async def test_only_the_users_that_are_named_are_told_of(tmp_path: Path) -> None
         await session.get(url + MAPS, headers=JOE)
         await session.get(url + MAPS, headers=EVE)
     assert [event["user"]["username"] for event in _events(file)] == ["eve"]
+
+
+async def test_who_asks_and_in_whose_name_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "audit.log"
+    async with _serving(file, "joe") as (url, session):
+        await session.get(url + MAPS, headers={**JOE, "Impersonate-User": "bob"})
+        (event,) = _events(file)
+    assert _told(event) == ("list", "default/configmaps", 403)
+    assert event["user"]["username"] == "joe"
+    assert event["impersonatedUser"] == {"username": "bob", "groups": ["system:authenticated"]}

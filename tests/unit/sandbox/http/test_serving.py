@@ -64,21 +64,32 @@ async def test_a_watch_is_streamed_as_it_happens() -> None:
 
 
 async def test_only_tokens_that_are_known_are_let_in() -> None:
-    options = ListenOptions(tokens={"secret": User("joe", ("system:authenticated",))})
-    async with _serving(options) as (url, session):
-        assert (await session.get(url + MAPS)).status == 401
+    everybody = ("system:authenticated",)
+    tokens = {"secret": User("joe", everybody), "root": User("eve", ("system:masters",))}
+    async with _serving(ListenOptions(tokens=tokens)) as (url, session):
+        nobody = await session.get(url + MAPS)
+        assert nobody.status == 403
+        assert (await _json(nobody))["message"] == (
+            'configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" in'
+            ' API group "" in the namespace "default"'
+        )
         wrong = {"Authorization": "Bearer nope"}
         assert (await session.get(url + MAPS, headers=wrong)).status == 401
+        assert (await session.get(f"{url}/readyz", headers=wrong)).status == 401
         right = {"Authorization": "Bearer secret"}
-        assert (await session.get(url + MAPS, headers=right)).status == 200
-        assert (await session.get(f"{url}/readyz")).status == 200
+        assert (await session.get(url + MAPS, headers=right)).status == 403
+        assert (await session.get(f"{url}{MAPS}?watch=1", headers=right)).status == 403
+        root = {"Authorization": "Bearer root"}
+        assert (await session.get(url + MAPS, headers=root)).status == 200
+        for path in ("/readyz", "/version"):
+            assert (await session.get(url + path)).status == 200
         review = f"{url}/apis/authentication.k8s.io/v1/selfsubjectreviews"
         answer = await session.post(review, json={}, headers=right)
         assert (await _json(answer))["status"]["userInfo"]["username"] == "joe"
 
 
 async def test_a_token_review_knows_the_tokens_that_are_let_in() -> None:
-    options = ListenOptions(tokens={"secret": User("joe", ("readers",))})
+    options = ListenOptions(tokens={"secret": User("joe", ("system:masters",))})
     reviews = "/apis/authentication.k8s.io/v1/tokenreviews"
     headers = {"Authorization": "Bearer secret"}
     async with _serving(options) as (url, session):
@@ -87,7 +98,44 @@ async def test_a_token_review_knows_the_tokens_that_are_let_in() -> None:
             answer = await session.post(url + reviews, json=body, headers=headers)
             status = (await _json(answer))["status"]
             assert bool(status.get("authenticated")) is is_known
-            assert status["user"].get("groups") == (["readers"] if is_known else None)
+            assert status["user"].get("groups") == (["system:masters"] if is_known else None)
+
+
+async def test_a_token_of_a_service_account_is_let_in_and_is_what_it_says() -> None:
+    """Where nobody needs a token, too: then whoever has none is an administrator."""
+    accounts = "/api/v1/namespaces/default/serviceaccounts"
+    for options in (ListenOptions(), ListenOptions(tokens={"root": User("eve")})):
+        async with _serving(options) as (url, session):
+            root = {"Authorization": "Bearer root"} if options.tokens else {}
+            made = await session.post(
+                url + accounts, json={"metadata": {"name": "a"}}, headers=root
+            )
+            assert made.status == 201
+            asked = await session.post(f"{url}{accounts}/a/token", json={}, headers=root)
+            token = (await _json(asked))["status"]["token"]
+            headers = {"Authorization": f"Bearer {token}"}
+            assert (await session.get(url + MAPS, headers=headers)).status == 403
+            me = f"{url}/apis/authentication.k8s.io/v1/selfsubjectreviews"
+            info = (await _json(await session.post(me, json={}, headers=headers)))["status"]
+            assert info["userInfo"]["username"] == "system:serviceaccount:default:a"
+            await session.delete(f"{url}{accounts}/a", headers=root)
+            assert (await session.post(me, json={}, headers=headers)).status == 401
+
+
+async def test_a_user_may_ask_in_the_name_of_another() -> None:
+    me = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+    as_bob = [("Impersonate-User", "bob"), ("Impersonate-Group", "a"), ("Impersonate-Group", "b")]
+    async with _serving() as (url, session):
+        headers = [*as_bob, ("impersonate-extra-x%2Fy", "z"), ("Impersonate-Uid", "1")]
+        answer = await _json(await session.post(url + me, json={}, headers=headers))
+        assert answer["status"]["userInfo"] == {
+            "username": "bob",
+            "uid": "1",
+            "groups": ["a", "b", "system:authenticated"],
+            "extra": {"x/y": ["z"]},
+        }
+        assert (await session.get(f"{url}{MAPS}?watch=1", headers=as_bob)).status == 403
+        assert (await session.post(url + me, json={}, headers=as_bob[1:])).status == 400
 
 
 async def test_a_watch_from_before_all_that_is_remembered_is_told_so_in_its_first_line() -> None:
@@ -187,6 +235,9 @@ async def test_a_webhook_is_called_by_url_and_through_its_service() -> None:
         assert await client.call(direct, b"a", timeout_seconds=5) == b"atimeout=5s"
         service = WebhookTarget("https://hook.system.svc:443/hook", bundle, ("system", "hook"))
         assert await client.call(service, b"b", timeout_seconds=5) == b"btimeout=5s"
+        there = f"https://hook.system.svc:{port}/hook"
+        outside = WebhookTarget(there, bundle, ("system", "hook"), outside="127.0.0.1")
+        assert await client.call(outside, b"c", timeout_seconds=5) == b"ctimeout=5s"
         with pytest.raises(WebhookCallError, match="an error on the server"):
             await client.call(direct, b"fail", timeout_seconds=5)
         with pytest.raises(WebhookCallError, match="failed to verify certificate"):

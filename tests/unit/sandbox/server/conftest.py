@@ -9,7 +9,7 @@ from lws.client.requests import Request
 from lws.client.resources import Resource
 from lws.client.responses import Response
 from lws.runtime.clock import VirtualClock
-from lws.sandbox.server import Server
+from lws.sandbox.server import ADMIN_USER, Server, User
 
 CONFIGMAPS = Resource("", "v1", "configmaps", "ConfigMap")
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
@@ -29,6 +29,7 @@ class Client:
         *,
         content_type: str = "application/json",
         accept: str = "application/json",
+        user: User = ADMIN_USER,
     ) -> Response:
         """The answer; a query stands in the path."""
         path, _, query = path.partition("?")
@@ -39,9 +40,9 @@ class Client:
         data = body if isinstance(body, bytes) or body is None else orjson.dumps(body)
         request = Request(method, path, query=pairs, body=data, content_type=content_type)
         headers = {"accept": accept, "user-agent": "test/1"}
-        return await self._server.handler.handle(request, headers=headers)
+        return await self._server.handler.handle(request, headers=headers, user=user)
 
-    async def json(self, method: str, path: str, body: Any = None, **options: str) -> Any:
+    async def json(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
         """The answer's body."""
         return orjson.loads((await self.ask(method, path, body, **options)).body)
 

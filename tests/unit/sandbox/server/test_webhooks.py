@@ -10,11 +10,12 @@ import pytest
 from lws.client.resources import (
     MUTATINGWEBHOOKCONFIGURATIONS,
     PODS,
+    SERVICES,
     VALIDATINGWEBHOOKCONFIGURATIONS,
 )
 from lws.runtime.clock import VirtualClock
 from lws.sandbox.server import ApiStatus, Caller, Server
-from lws.sandbox.server.admission import LocalWebhooks, Webhooks
+from lws.sandbox.server.admission import LocalWebhooks, Webhooks, matching
 
 Answer = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -75,6 +76,18 @@ def _patch(*operations: dict[str, Any]) -> dict[str, Any]:
 
 def _label(name: str, value: str) -> Answer:
     return lambda request: _patch({"op": "add", "path": f"/metadata/labels/{name}", "value": value})
+
+
+@pytest.mark.parametrize(("kind", "outside"), [("ExternalName", "elsewhere"), ("ClusterIP", "")])
+async def test_a_service_may_stand_for_a_host_outside(kind: str, outside: str) -> None:
+    hooks = Hooks()
+    spec = {"type": kind, "externalName": "elsewhere", "ports": [{"port": 443}]}
+    service = {"metadata": {"name": "hook"}, "spec": spec}
+    await hooks.server.api.create(SERVICES, service, namespace="default")
+    place = {"service": {"namespace": "default", "name": "hook"}}
+    hook = matching.Hook("x", {"name": "x", "clientConfig": place}, 0)
+    target = matching.target_of(hooks.server.world, hook)
+    assert (target.address, target.outside) == ("hook.default.svc:443", outside)
 
 
 def _yes(request: dict[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,8 @@ class WebhookTarget:
     ca_bundle: bytes = b""
     service: tuple[str, str] | None = None
     """Namespace and name, if it is a service's."""
+    outside: str = ""
+    """The host for which that service stands, if it stands for one outside the cluster."""
 
     @property
     def address(self) -> str:

@@ -2,7 +2,7 @@
 
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lws.sandbox.server.admission.calling import WebhookTarget
@@ -64,6 +64,16 @@ class Hook:
         host = f"{service['name']}.{service['namespace']}.svc:{service.get('port') or 443}"
         url = f"https://{host}{path if path.startswith('/') else '/' + path}"
         return WebhookTarget(url, bundle, (service["namespace"], service["name"]))
+
+
+def target_of(world: World, hook: Hook) -> WebhookTarget:
+    """Where to call it; a service of type ExternalName leads out of the cluster."""
+    target = hook.target()
+    if target.service is None:
+        return target
+    spec = (world.store.get(Key("/services", *target.service)) or {}).get("spec", {})
+    is_outside = spec.get("type") == "ExternalName"
+    return replace(target, outside=spec["externalName"]) if is_outside else target
 
 
 def hooks_of(world: World, configurations: str) -> Iterator[Hook]:

@@ -10,6 +10,7 @@ import orjson
 from lws.sandbox.patch import PatchError, json_patch
 from lws.sandbox.server import status
 from lws.sandbox.server.admission.calling import WebhookCallError
+from lws.sandbox.server.authentication.users import user_info
 from lws.sandbox.server.operations import Operation
 from lws.sandbox.server.status import ApiStatus, Cause, Subject
 
@@ -51,7 +52,7 @@ def question(
         request["namespace"] = operation.namespace
     request |= {
         "operation": operation.verb,
-        "userInfo": {"username": caller.user, "groups": list(caller.groups)},
+        "userInfo": user_info(caller.user, caller.groups, caller.uid, caller.extra),
         "object": obj,
         "oldObject": old,
         "dryRun": caller.dry_run,

@@ -116,7 +116,7 @@ class Webhooks:
         body = reviews.question(operation, obj, old, uid=uid)
         try:
             answer = await self._client.call(
-                hook.target(), body, timeout_seconds=hook.timeout_seconds
+                matching.target_of(self.world, hook), body, timeout_seconds=hook.timeout_seconds
             )
             verdict = reviews.verdict_of(answer, uid=uid, is_mutating=is_mutating)
         except WebhookCallError as error:
