@@ -9,16 +9,16 @@ when the block is left, and also when this process is killed (see `guard.py`).
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import yaml
 
-from harness import audit, kwok
+from harness import audit, kwok, restoring
 from harness.binaries import Binaries, find_binaries
 from harness.certificates import write_signing_keys
-from harness.kube import Kube
+from harness.kube import Json, Kube
 from harness.nodes import NodeLabels, add_nodes, default_labels
 from harness.plane import AUDITED, CRDS, MASTERS, OPERATOR, USERS, Plane
 from harness.process import Process
@@ -99,7 +99,7 @@ class ControlPlane(Plane):
         self.nodes = add_nodes(self.kube, self._nodes, self._node_labels)
         if self._wanted["controllers"]:
             self._add("kube-controller-manager", self._controller_manager_command())
-            self.start_controller_manager(wait=False)
+            self._process("kube-controller-manager").start()
         if self._wanted["scheduler"]:
             self._add("kube-scheduler", self._scheduler_command())
             self._process("kube-scheduler").start()
@@ -148,15 +148,17 @@ class ControlPlane(Plane):
                 self._processes[name].kill()
                 self._start_again(name)
 
-    def stop_controller_manager(self) -> None:
-        """No StatefulSet controller, no garbage collection, until it is started again."""
+    def stop_controllers(self) -> None:
         self._process("kube-controller-manager").kill()
 
-    def start_controller_manager(self, *, wait: bool = True) -> None:
-        """Start it again after a stop."""
+    def start_controllers(self) -> None:
         self._process("kube-controller-manager").start()
-        if wait:
-            self._await("kube-controller-manager", self._has_default_account)
+        self._await("kube-controller-manager", self._has_default_account)
+
+    def restore(self, objects: Iterable[tuple[str, Json]]) -> None:
+        with self.without("kube-controller-manager"):
+            for plural, item in objects:
+                restoring.into_etcd(self.etcd_port, plural, item)
 
     @contextlib.contextmanager
     def without(self, name: str) -> Iterator[None]:

@@ -7,7 +7,7 @@ back with what it had. `ControlPlane` is the real one, `SandboxPlane` the one in
 import secrets
 import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -27,7 +27,7 @@ RESTRICTED = "lws-restricted"
 MASTERS = ("system:masters",)
 USERS: Mapping[str, tuple[str, ...]] = {
     ADMIN: MASTERS,
-    OPERATOR: (),  # may do what the shipped roles grant, where roles are enforced
+    OPERATOR: (),  # may do what the shipped roles grant
     RESTRICTED: (),  # may do what a test binds to it, and nothing else
 }
 """Users that every control plane knows, and their groups."""
@@ -120,6 +120,18 @@ class Plane(ABC):
         """Stop it in an orderly way, start it again."""
         self.stop_apiserver()
         self.start_apiserver()
+
+    @abstractmethod
+    def stop_controllers(self) -> None:
+        """No StatefulSet controller, no garbage collection, until they are started again."""
+
+    @abstractmethod
+    def start_controllers(self) -> None:
+        """Start them again after a stop."""
+
+    @abstractmethod
+    def restore(self, objects: Iterable[tuple[str, Json]]) -> None:
+        """Objects (each after its plural) as they once were, past the API server."""
 
     @abstractmethod
     def refresh_clients(self) -> None:

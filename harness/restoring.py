@@ -1,19 +1,34 @@
-"""Objects put straight into etcd, past the API server, as a restore of a backup does.
+"""Objects put straight into the storage, past the API server, as a restore of a backup does.
 
 UIDs, owners, managedFields, generations, times and status stay what they were. Controllers should
 not look on meanwhile: half a world looks to them like a broken one.
 """
 
+import asyncio
 import base64
 import http.client
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
+
+from lws.sandbox.store import Key, Store, open_journal
 
 _FOLDERS = {("", "Service"): "services/specs", ("", "Pod"): "pods"}
 
 
-def restore(port: int, plural: str, item: Mapping[str, Any]) -> None:
+def into_journal(path: Path, objects: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+    """Namespaced objects, each after its plural, into the file of a sandbox that is stopped."""
+    store = Store(journal=open_journal(path))
+    for plural, item in objects:
+        metadata = item["metadata"]
+        group = item["apiVersion"].rpartition("/")[0]
+        key = Key(f"{group}/{plural}", metadata["namespace"], metadata["name"])
+        store.create(key, dict(item))
+    asyncio.run(store.close())
+
+
+def into_etcd(port: int, plural: str, item: Mapping[str, Any]) -> None:
     """One namespaced object with `apiVersion` and `kind`, into the etcd at this port."""
     metadata = {key: one for key, one in item["metadata"].items() if key != "resourceVersion"}
     group = item["apiVersion"].rpartition("/")[0]

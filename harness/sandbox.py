@@ -9,15 +9,20 @@ and come back with what was acknowledged.
 
 import os
 import shutil
+import signal
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
+from harness import restoring
 from harness.binaries import MissingError, cache_folder
 from harness.controlplane import install_crds
+from harness.kube import Json
 from harness.nodes import NodeLabels, add_nodes, default_labels
-from harness.plane import AUDITED, CRDS, MASTERS, OPERATOR, USERS, Plane
+from harness.plane import AUDITED, CRDS, OPERATOR, USERS, Plane
 from harness.process import Process
-from harness.rights import make_home
+from harness.rights import grant_shipped, make_home
+from harness.sandbox_program import CONTROLLERS_STARTED, CONTROLLERS_STOPPED
 from harness.waiting import NotYetError, eventually
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -36,7 +41,7 @@ class SandboxPlane(Plane):
         crds: Path | None = CRDS,
     ) -> None:
         """`crds` is a folder of definitions that are there from the start."""
-        super().__init__({**USERS, OPERATOR: MASTERS})  # its roles are stored, not enforced
+        super().__init__(USERS)
         self._nodes = nodes
         self._node_labels = node_labels
         self._crds = crds
@@ -53,7 +58,7 @@ class SandboxPlane(Plane):
             *("--certificate", self.server_files.certificate),
             *("--key", self.server_files.key),
             *("--tokens", tokens),
-            *("--data", self.home / "sandbox.data"),
+            *("--data", self._data),
             *("--audit-log", self.audit.path),
             *(part for user in AUDITED for part in ("--audited", user)),
             *self._gate,
@@ -64,6 +69,7 @@ class SandboxPlane(Plane):
         if self._crds is not None:
             install_crds(self.kube, self._crds)
             make_home(self.kube)
+            grant_shipped(self.kube, OPERATOR)
         self.nodes = add_nodes(self.kube, self._nodes, self._node_labels)
 
     def _end(self) -> None:
@@ -96,6 +102,31 @@ class SandboxPlane(Plane):
     def kill_apiserver(self) -> None:
         self.process.kill()
         self.kube.close()
+
+    def stop_controllers(self) -> None:
+        self._tell(signal.SIGUSR1, CONTROLLERS_STOPPED)
+
+    def start_controllers(self) -> None:
+        self._tell(signal.SIGUSR2, CONTROLLERS_STARTED)
+
+    def _tell(self, number: signal.Signals, answer: str) -> None:
+        """Returns when the program has said that it has done so."""
+
+        def said() -> int:
+            return self.process.log.read_text(encoding="utf-8").count(answer)
+
+        before = said()
+        os.kill(self.process.pid, number)
+        eventually(lambda: said() > before, timeout=_START_SECONDS, what=answer)
+
+    def restore(self, objects: Iterable[tuple[str, Json]]) -> None:
+        self.stop_apiserver()
+        restoring.into_journal(self._data, objects)
+        self.start_apiserver()
+
+    @property
+    def _data(self) -> Path:
+        return self.home / "sandbox.data"
 
     def refresh_clients(self) -> None:
         """Nothing to do: they are one with the server."""

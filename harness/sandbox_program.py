@@ -1,5 +1,7 @@
 """python -m harness.sandbox_program: the sandbox as an API server with a cluster, until SIGTERM.
 
+SIGUSR1 stops the cluster's controllers, scheduler and kubelets, SIGUSR2 starts them again.
+
 The same parts that `lws up` runs, but with the certificate, the users and the audit log that a
 test's control plane has; and what it holds is in a file, so that a kill loses nothing.
 """
@@ -12,6 +14,8 @@ import ssl
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import structlog
+
 from lws.runtime.clock import RealClock
 from lws.runtime.logs import configure_logs
 from lws.sandbox.cluster.cluster import Cluster
@@ -21,6 +25,11 @@ from lws.sandbox.server import Server, User
 from lws.sandbox.server.admission import Webhooks
 from lws.sandbox.store import Store
 from lws.sandbox.store.journal import open_journal
+
+log = structlog.get_logger(__name__)
+
+CONTROLLERS_STOPPED = "the controllers have stopped"
+CONTROLLERS_STARTED = "the controllers have started"
 
 
 def _arguments() -> argparse.Namespace:
@@ -39,16 +48,17 @@ def _arguments() -> argparse.Namespace:
 def users_by_token(text: str) -> dict[str, User]:
     """Lines of token, name, number, and groups in quotes."""
     users = {}
-    for token, name, _, *groups in csv.reader(text.splitlines()):
+    for token, name, number, *groups in csv.reader(text.splitlines()):
         own = tuple(groups[0].split(",")) if groups else ()
-        users[token] = User(name, (*own, "system:authenticated"))
+        users[token] = User(name, (*own, "system:authenticated"), uid=number)
     return users
 
 
 async def _run(told: argparse.Namespace) -> None:
     clock = RealClock()
-    ended = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
+    signals: asyncio.Queue[int] = asyncio.Queue()
+    for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2):
+        asyncio.get_running_loop().add_signal_handler(number, signals.put_nowait, number)
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     tls.load_cert_chain(told.certificate, told.key)
     options = ListenOptions(
@@ -70,12 +80,26 @@ async def _run(told: argparse.Namespace) -> None:
         )
         await opened.enter_async_context(cluster)
         await opened.enter_async_context(HttpServer(server.handler, options))
-        broken = asyncio.create_task(cluster.wait())
-        ending = asyncio.create_task(ended.wait())
-        await asyncio.wait((broken, ending), return_when=asyncio.FIRST_COMPLETED)
-        ending.cancel()
-        if broken.done():
-            broken.result()
+        while await _next_of(signals, cluster) != signal.SIGTERM:
+            pass
+
+
+async def _next_of(signals: asyncio.Queue[int], cluster: Cluster) -> int:
+    """Does what the next signal says; raises if the cluster breaks before one comes."""
+    told = asyncio.create_task(signals.get())
+    watched = [told, *((asyncio.create_task(cluster.wait()),) if cluster.is_running else ())]
+    await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+    if not told.done():
+        told.cancel()
+        watched[1].result()
+        raise RuntimeError("the cluster has ended")
+    if told.result() == signal.SIGUSR1:
+        await cluster.stop()
+        log.info(CONTROLLERS_STOPPED)
+    elif told.result() == signal.SIGUSR2:
+        await cluster.start()
+        log.info(CONTROLLERS_STARTED)
+    return told.result()
 
 
 def main() -> None:

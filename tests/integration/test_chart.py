@@ -104,7 +104,6 @@ def fields(plane: Plane) -> set[str]:
     return set(schema["properties"])
 
 
-@pytest.mark.real_only(reason="the sandbox makes no tokens of service accounts")
 def test_a_release_lives_and_its_manager_works_as_the_chart_starts_it(
     spare_control_plane: Plane, release: Release, place: str, tmp_path: Path
 ) -> None:

@@ -376,7 +376,6 @@ async def test_a_namespace_that_is_going_away_is_told_from_missing_rights(
         )
 
 
-@pytest.mark.real_only(reason="the sandbox stores roles and does not enforce them")
 async def test_missing_rights_are_forbidden(control_plane: Plane, namespace: str) -> None:
     config = connection(control_plane.restricted_kubeconfig)
     async with HttpTransport(config, clock=RealClock()) as transport:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -341,12 +342,34 @@ def _service(name: str) -> Json:
     return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec}
 
 
-@pytest.mark.real_only(reason="the sandbox stores roles and does not enforce them")
 def test_the_restricted_user_may_do_nothing_by_itself(control_plane: Plane) -> None:
     client = control_plane.client("lws-restricted")
     with pytest.raises(ApiError, match="403"):
         client.items("pods", "default")
     client.close()
+
+
+def test_a_role_that_is_made_of_others_follows_them(control_plane: Plane, kube: Kube) -> None:
+    rules = {one["metadata"]["name"]: one.get("rules") or [] for one in kube.items("clusterroles")}
+    for whole, parts in (("edit", ("system:aggregate-to-edit", "view")), ("admin", ("edit",))):
+        for part in parts:
+            assert [rule for rule in rules[part] if rule not in rules[whole]] == []
+    assert rules["admin"][: len(rules["edit"])] == rules["edit"]
+    more = {"apiGroups": ["example.com"], "resources": ["things"], "verbs": ["get"]}
+    label = {"rbac.authorization.k8s.io/aggregate-to-view": "true"}
+    role = {"name": f"things-{secrets.token_hex(4)}", "labels": label}
+    api_version = "rbac.authorization.k8s.io/v1"
+    kube.create(
+        {"apiVersion": api_version, "kind": "ClusterRole", "metadata": role, "rules": [more]}
+    )
+
+    def have_it() -> set[str]:
+        names = ("view", "edit", "admin")
+        return {one for one in names if more in kube.get("clusterroles", one)["rules"]}
+
+    eventually(lambda: have_it() == {"view", "edit", "admin"}, what="all have the rule")
+    kube.delete("clusterroles", str(role["name"]))
+    eventually(lambda: have_it() == set(), what="none has it any more")
 
 
 def test_a_recorder_checks_an_invariant_after_every_change(kube: Kube, namespace: str) -> None:
@@ -381,18 +404,14 @@ def test_the_api_server_can_be_killed_and_restarted(
     assert recorder.created("web-0") == 2
 
 
-@pytest.mark.real_only(reason="the sandbox's controllers are one process with its API server")
-def test_the_controller_manager_can_be_stopped(
-    control_plane: Plane, kube: Kube, namespace: str
-) -> None:
-    assert isinstance(control_plane, ControlPlane)
-    control_plane.stop_controller_manager()
+def test_the_controllers_can_be_stopped(control_plane: Plane, kube: Kube, namespace: str) -> None:
+    control_plane.stop_controllers()
     try:
         kube.create(stateful_set(replicas=1), namespace)
         time.sleep(1)
         assert kube.items("pods", namespace) == []
     finally:
-        control_plane.start_controller_manager()
+        control_plane.start_controllers()
     eventually(lambda: ready_replicas(kube, namespace) == 1, what="ready afterwards")
 
 

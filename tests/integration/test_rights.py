@@ -90,7 +90,6 @@ def used(requests: list[Request]) -> set[tuple[str, str, str]]:
     return {(one.group, one.key, one.verb) for one in requests if one.resource}
 
 
-@pytest.mark.real_only(reason="the sandbox stores roles and does not enforce them")
 def test_a_whole_life_needs_every_right_and_no_other(
     spare_control_plane: Plane, restricted: Operator
 ) -> None:

@@ -302,7 +302,6 @@ def reader(spare_control_plane: Plane) -> Iterator[str]:
     kube.delete(f"clusterroles.{group}", "metrics-reader")
 
 
-@pytest.mark.real_only(reason="the sandbox stores roles and does not enforce them")
 def test_metrics_are_for_those_who_may_read_them(
     process: Operator, spare_control_plane: Plane
 ) -> None:
@@ -325,7 +324,6 @@ _NAMES = (
 )
 
 
-@pytest.mark.real_only(reason="the sandbox stores roles and does not enforce them")
 def test_metrics_have_the_names_that_dashboards_use(
     process: Operator, spare_control_plane: Plane, reader: str
 ) -> None:

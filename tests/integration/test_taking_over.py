@@ -1,4 +1,4 @@
-"""A change-over on a real control plane: golden worlds restored into etcd, checked, taken over."""
+"""A change-over: golden worlds restored past the API server, checked, taken over."""
 
 import json
 import subprocess
@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from harness import restoring
-from harness.controlplane import ControlPlane
 from harness.kube import Json
 from harness.operator import Operator
-from harness.plane import RESTRICTED
+from harness.plane import RESTRICTED, Plane
 from harness.waiting import NotYetError, eventually
 from tests.golden.worlds import NAMESPACE, STORED, load
 
@@ -40,24 +38,23 @@ def reader() -> Json:
 
 
 @pytest.fixture(scope="module")
-def restored(spare_control_plane: ControlPlane) -> Iterator[ControlPlane]:
+def restored(spare_control_plane: Plane) -> Iterator[Plane]:
     """A cluster that the public controller has just left."""
     plane = spare_control_plane
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     plane.kube.create(space)
-    with plane.without("kube-controller-manager"):
-        for world in WORLDS:
-            for plural, documents in load(world).items():
-                kind = STORED[plural]
-                for one in documents:
-                    whole = {"apiVersion": kind.api_version, "kind": kind.kind, **one}
-                    restoring.restore(plane.etcd_port, plural, whole)
+    plane.restore(
+        (plural, {"apiVersion": STORED[plural].api_version, "kind": STORED[plural].kind, **one})
+        for world in WORLDS
+        for plural, documents in load(world).items()
+        for one in documents
+    )
     yield plane
     plane.kube.delete("namespaces", NAMESPACE)
     plane.kube.delete_all("pods", NAMESPACE, grace=0)
 
 
-def everything(plane: ControlPlane) -> dict[tuple[str, str], str]:
+def everything(plane: Plane) -> dict[tuple[str, str], str]:
     return {
         (resource, one["metadata"]["name"]): one["metadata"]["resourceVersion"]
         for resource in WATCHED
@@ -65,7 +62,7 @@ def everything(plane: ControlPlane) -> dict[tuple[str, str], str]:
     }
 
 
-def check(plane: ControlPlane, *arguments: str) -> tuple[int, Any]:
+def check(plane: Plane, *arguments: str) -> tuple[int, Any]:
     command = [sys.executable, "-m", "lws", "check", "cluster", "-o", "json", *arguments]
     kubeconfig = ["--kubeconfig", str(plane.restricted_kubeconfig)]
     done = subprocess.run(
@@ -75,8 +72,7 @@ def check(plane: ControlPlane, *arguments: str) -> tuple[int, Any]:
     return done.returncode, json.loads(done.stdout)
 
 
-@pytest.mark.real_only(reason="objects of another time are restored into etcd")
-def test_the_check_only_reads_and_finds_nothing_to_do(restored: ControlPlane) -> None:
+def test_the_check_only_reads_and_finds_nothing_to_do(restored: Plane) -> None:
     user = {"kind": "User", "name": RESTRICTED, "apiGroup": "rbac.authorization.k8s.io"}
     binding = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
@@ -100,9 +96,8 @@ def test_the_check_only_reads_and_finds_nothing_to_do(restored: ControlPlane) ->
     assert {request.code for request in count.requests} <= {200, 404}
 
 
-@pytest.mark.real_only(reason="objects of another time are restored into etcd")
 def test_what_rests_is_not_touched_and_what_was_under_way_goes_on(
-    restored: ControlPlane,
+    restored: Plane,
 ) -> None:
     kube = restored.kube
     before = everything(restored)
@@ -129,7 +124,7 @@ def test_what_rests_is_not_touched_and_what_was_under_way_goes_on(
         _assert_the_way_back_is_open(restored)
 
 
-def _assert_the_way_back_is_open(plane: ControlPlane) -> None:
+def _assert_the_way_back_is_open(plane: Plane) -> None:
     """A set made by us: its revision comes back from a real server as the other would spell it."""
     container = {"name": "serve", "image": "serve:1", "args": ["a<b"]}
     limits = {"limits": {"cpu": "1000m", "memory": "1024Mi"}}
@@ -154,7 +149,7 @@ def _assert_the_way_back_is_open(plane: ControlPlane) -> None:
     assert report["found"]["counts"]["LeaderWorkerSet"] == 8
 
 
-def _is_rolled(plane: ControlPlane) -> bool:
+def _is_rolled(plane: Plane) -> bool:
     lws = plane.kube.get("leaderworkersets", "surging", NAMESPACE)
     status = lws["status"]
     counts = [status.get(f"{name}eplicas") for name in ("r", "readyR", "updatedR")]

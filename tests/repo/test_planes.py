@@ -11,12 +11,8 @@ import pytest
 from tests.repo.files import ROOT, tracked
 from tests.scheduling import scope_of
 
-_ROLES = "the sandbox stores roles and does not enforce them"
 _POLICIES = "the sandbox has no admission policies"
 _NETWORKING = "the sandbox does not serve networking.k8s.io"
-_TOKENS = "the sandbox makes no tokens of service accounts"
-_ETCD = "objects of another time are restored into etcd"
-_ONE_PROCESS = "the sandbox's controllers are one process with its API server"
 
 REAL_ONLY = {
     "leaderworkerset/test_rollout_refused.py": {
@@ -24,27 +20,8 @@ REAL_ONLY = {
         "test_a_refused_update_that_is_taken_back_leaves_nothing": _POLICIES,
         "test_a_scale_goes_on_while_the_template_is_refused": _POLICIES,
     },
-    "test_chart.py": {
-        "test_a_release_lives_and_its_manager_works_as_the_chart_starts_it": _TOKENS,
-    },
-    "test_client.py": {
-        "test_missing_rights_are_forbidden": _ROLES,
-    },
-    "test_control_plane.py": {
-        "test_the_controller_manager_can_be_stopped": _ONE_PROCESS,
-        "test_the_restricted_user_may_do_nothing_by_itself": _ROLES,
-    },
     "test_manifests.py": {
         "test_the_manager_is_admitted_under_the_restricted_pod_security_standard": _NETWORKING,
-    },
-    "test_rights.py": {"test_a_whole_life_needs_every_right_and_no_other": _ROLES},
-    "test_taking_over.py": {
-        "test_the_check_only_reads_and_finds_nothing_to_do": _ETCD,
-        "test_what_rests_is_not_touched_and_what_was_under_way_goes_on": _ETCD,
-    },
-    "test_run.py": {
-        "test_metrics_are_for_those_who_may_read_them": _ROLES,
-        "test_metrics_have_the_names_that_dashboards_use": _ROLES,
     },
 }
 _FOLDER = "tests/integration/"
