@@ -18,7 +18,7 @@ from lws.planner.actions import (
 )
 from lws.planner.leaderworkerset import rollout_values as rollout
 from lws.planner.leaderworkerset import statefulset as leader
-from lws.planner.leaderworkerset.condemned import condemned
+from lws.planner.leaderworkerset.condemned import Condemned, condemned
 from lws.planner.leaderworkerset.retirement import retire
 from lws.planner.leaderworkerset.revisions import (
     RevisionStep,
@@ -69,7 +69,8 @@ def plan(snapshot: LeaderWorkerSetSnapshot) -> Plan:
     if any(item.name == lws.metadata.name for item in _foreign(snapshot, Kind.STATEFUL_SET)):
         return Plan(restarts=lws.status.group_restarts, wake_after=SAFETY_SECONDS)
     step = revision_step(snapshot)
-    rolling = _rollout(snapshot, step)
+    too_many = condemned(snapshot)
+    rolling = _rollout(snapshot, step, too_many)
     taken = {action.uid for action in rolling if isinstance(action, Delete)}
     restarts = _restarts(snapshot, taken=taken)
     return Plan(
@@ -82,7 +83,7 @@ def plan(snapshot: LeaderWorkerSetSnapshot) -> Plan:
         restart_deletes=restarts.deletes,
         failed_groups=restarts.failed_groups,
         wanted=step.key,
-        wake_after=_wake_after(snapshot, step, restarts),
+        wake_after=_wake_after(snapshot, step, restarts, too_many),
     )
 
 
@@ -101,7 +102,9 @@ def _restarts(snapshot: LeaderWorkerSetSnapshot, *, taken: set[UID]) -> RestartP
     return plan_restarts(lws=snapshot.lws, facts=facts, now=snapshot.now)
 
 
-def _rollout(snapshot: LeaderWorkerSetSnapshot, step: RevisionStep) -> tuple[Action, ...]:
+def _rollout(
+    snapshot: LeaderWorkerSetSnapshot, step: RevisionStep, too_many: Condemned
+) -> tuple[Action, ...]:
     """Step 5 and 6: one apply, or some deletions, or nothing."""
     lws = snapshot.lws
     if snapshot.statefulset is None:
@@ -129,7 +132,7 @@ def _rollout(snapshot: LeaderWorkerSetSnapshot, step: RevisionStep) -> tuple[Act
         return (apply, *_told(snapshot, stands, target))
     ordinals = [one.ordinal for one in outcome if isinstance(one, rollout.DeleteLeader)]
     if stands.observed and not ordinals:
-        return tuple(_remove(snapshot, facts) for facts in condemned(snapshot).due)
+        return tuple(_remove(snapshot, facts) for facts in too_many.due)
     return tuple(_delete_leader(snapshot, ordinal, stands.on_delete) for ordinal in ordinals)
 
 
@@ -286,7 +289,10 @@ def _service(snapshot: LeaderWorkerSetSnapshot) -> tuple[Action, ...]:
 
 
 def _wake_after(
-    snapshot: LeaderWorkerSetSnapshot, step: RevisionStep, restarts: RestartPlan
+    snapshot: LeaderWorkerSetSnapshot,
+    step: RevisionStep,
+    restarts: RestartPlan,
+    too_many: Condemned,
 ) -> float | None:
     """The next moment at which time alone changes the plan."""
     times = [] if restarts.wake_after is None else [restarts.wake_after]
@@ -295,7 +301,7 @@ def _wake_after(
         for facts in snapshot.groups
         if facts.unready_since is not None and facts.key not in (None, step.key)
     ]
-    times.append(condemned(snapshot).after)
+    times.append(too_many.after)
     if snapshot.foreign:
         times.append(FOREIGN_SECONDS)
     ahead = [seconds for seconds in times if seconds > 0]
