@@ -15,20 +15,12 @@ from lws.api.kinds import Kind
 from lws.base.clock import Clock
 from lws.client.kubernetes import KubernetesClient
 from lws.client.resources import Resource
-from lws.controllers.disaggregatedset import DisaggregatedSetController
+from lws.controllers.disaggregatedset_pair import DisaggregatedSetPair
 from lws.controllers.group import GroupController
 from lws.controllers.leaderworkerset import LeaderWorkerSetController
-from lws.controllers.metrics import DisaggregatedSetMetrics
-from lws.controllers.slices import SliceController
 from lws.executor.caches import RESOURCES, Caches, make_caches
 from lws.executor.disaggregatedset.caches import make_disaggregated_caches
-from lws.executor.disaggregatedset.families import (
-    DisaggregatedFamilies,
-    DisaggregatedKey,
-    SliceKey,
-)
-from lws.executor.disaggregatedset.observe import DisaggregatedObserver
-from lws.executor.disaggregatedset.reports import Reports
+from lws.executor.disaggregatedset.families import DisaggregatedKey, SliceKey
 from lws.executor.families import Families, GroupKey, SetKey
 from lws.executor.foreign import ForeignObjects
 from lws.executor.observe import Observer
@@ -206,48 +198,29 @@ class DisaggregatedRehearsal:
 
     async def run(self) -> list[Rehearsed]:
         """One pass over each slice of each set, then over the set."""
-        families = DisaggregatedFamilies(
-            self.caches, wake_set=lambda _: None, wake_slice=lambda _: None
-        )
-        families.start()
-        reports = Reports(lambda _: None)
         foreign = ForeignObjects(self._client, self._clock)
-        observer = DisaggregatedObserver(
-            caches=self.caches,
-            families=families,
-            foreign=foreign,
-            reports=reports,
-            clock=self._clock,
-        )
         performer = Rehearsal(
             client=self._client, caches=self._shared, foreign=foreign, clock=self._clock
         )
-        metrics = DisaggregatedSetMetrics(Metrics())
-        one = SliceController(
-            observer=observer,
-            reports=reports,
-            performer=performer,
-            foreign=foreign,
-            metrics=metrics,
-        )
-        whole = DisaggregatedSetController(
-            observer=observer,
-            families=families,
-            reports=reports,
+        pair = DisaggregatedSetPair(
+            self.caches,
+            wake_set=lambda _: None,
+            wake_slice=lambda _: None,
             performer=performer,
             foreign=foreign,
             guard=Guard(),
             clock=self._clock,
-            metrics=metrics,
+            metrics=Metrics(),
         )
+        pair.families.start()
         rehearsed = []
         for ds in list(self.caches.sets.store.values()):
             key = DisaggregatedKey(ds.metadata.namespace, ds.metadata.name)
 
             async def look(key: DisaggregatedKey = key) -> None:
-                for index in sorted(families.slices(key)):
-                    await one.reconcile(SliceKey(*key, index))
-                await whole.reconcile(key)
+                for index in sorted(pair.families.slices(key)):
+                    await pair.slices.reconcile(SliceKey(*key, index))
+                await pair.sets.reconcile(key)
 
             rehearsed.append(Rehearsed(*key, *await _rehearsed(performer, self._clock, look)))
         return rehearsed

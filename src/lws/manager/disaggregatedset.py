@@ -2,19 +2,13 @@
 
 from lws.base.clock import Clock
 from lws.client.kubernetes import KubernetesClient
-from lws.controllers.disaggregatedset import DisaggregatedSetController, set_family_of
-from lws.controllers.metrics import DisaggregatedSetMetrics
-from lws.controllers.slices import SliceController, slice_family_of
+from lws.controllers.disaggregatedset import set_family_of
+from lws.controllers.disaggregatedset_pair import DisaggregatedSetPair
+from lws.controllers.slices import slice_family_of
 from lws.executor.caches import Caches
 from lws.executor.disaggregatedset.caches import DisaggregatedCaches
-from lws.executor.disaggregatedset.families import (
-    DisaggregatedFamilies,
-    DisaggregatedKey,
-    SliceKey,
-)
-from lws.executor.disaggregatedset.observe import DisaggregatedObserver
+from lws.executor.disaggregatedset.families import DisaggregatedKey, SliceKey
 from lws.executor.disaggregatedset.perform import DisaggregatedPerformer
-from lws.executor.disaggregatedset.reports import Reports
 from lws.executor.foreign import ForeignObjects
 from lws.manager.loops import Controllers, Ground
 from lws.runtime.events import EventRecorder
@@ -48,9 +42,6 @@ class DisaggregatedSetControllers(Controllers):
             clock=clock, name="disaggregatedset", metrics=metrics
         )
         slices: WorkQueue[SliceKey] = WorkQueue(clock=clock, name="slice", metrics=metrics)
-        families = DisaggregatedFamilies(caches, wake_set=sets.add, wake_slice=slices.add)
-        reports = Reports(sets.add)
-        told = DisaggregatedSetMetrics(metrics)
         performer = DisaggregatedPerformer(
             disaggregated=caches,
             client=client,
@@ -60,32 +51,22 @@ class DisaggregatedSetControllers(Controllers):
             foreign=foreign,
             clock=clock,
         )
-        observer = DisaggregatedObserver(
-            caches=caches, families=families, foreign=foreign, reports=reports, clock=clock
-        )
-        whole = DisaggregatedSetController(
-            observer=observer,
-            families=families,
-            reports=reports,
+        pair = DisaggregatedSetPair(
+            caches,
+            wake_set=sets.add,
+            wake_slice=slices.add,
             performer=performer,
             foreign=foreign,
             guard=guard,
             clock=clock,
-            metrics=told,
-        )
-        one = SliceController(
-            observer=observer,
-            reports=reports,
-            performer=performer,
-            foreign=foreign,
-            metrics=told,
+            metrics=metrics,
         )
         set_loop = ground.loop(
-            "disaggregatedset", queue=sets, reconcile=whole.reconcile, family_of=set_family_of
+            "disaggregatedset", queue=sets, reconcile=pair.sets.reconcile, family_of=set_family_of
         )
         slice_loop = ground.loop(
-            "slice", queue=slices, reconcile=one.reconcile, family_of=slice_family_of
+            "slice", queue=slices, reconcile=pair.slices.reconcile, family_of=slice_family_of
         )
         super().__init__(
-            set_loop, slice_loop, caches=caches, families=families, informers=caches.own()
+            set_loop, slice_loop, caches=caches, families=pair.families, informers=caches.own()
         )
