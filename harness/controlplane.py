@@ -229,6 +229,7 @@ class ControlPlane(Plane):
             f"--service-account-key-file={public}",
             f"--service-account-signing-key-file={private}",
             "--authorization-mode=RBAC",
+            "--allow-privileged=true",  # as everywhere where network plugins are pods
             "--service-cluster-ip-range=10.96.0.0/16",
             "--endpoint-reconciler-type=none",
             # No pod gets a token here; and nodes are ready when they are made.

@@ -151,6 +151,7 @@ _FILES = (
     "networking",
     "quotas",
     "rights",
+    "security",
     "tokens",
 )
 

@@ -59,8 +59,12 @@ def prepare_creation(kind: Kind, obj: JsonObject, now: str) -> None:
         obj.pop("status", None)
     if kind.is_custom or kind.has_generation:
         metadata["generation"] = 1
-    if name == "Namespace" and not kind.is_custom:
+    if kind.is_custom:
+        return
+    if name == "Namespace":
         _prepare_namespace(obj)
+    elif name == "Pod":
+        _name_app_armor(obj)
 
 
 def prepare_update(kind: Kind, new: JsonObject, old: JsonObject) -> None:
@@ -146,6 +150,33 @@ def _prepare_namespace(obj: JsonObject) -> None:
     labels = obj["metadata"].get("labels") or {}
     name = obj["metadata"].get("name", "")
     obj["metadata"]["labels"] = {**labels, "kubernetes.io/metadata.name": name}
+
+
+_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
+
+
+def _name_app_armor(pod: JsonObject) -> None:
+    """Profiles that old annotations name stand in the field, too."""
+    annotations = pod["metadata"].get("annotations") or {}
+    if not any(key.startswith(_APP_ARMOR) for key in annotations):
+        return
+    of_pod = part(pod, "spec", "securityContext", "appArmorProfile")
+    for field in ("initContainers", "containers"):
+        for container in part(pod, "spec", field) or ():
+            profile = _app_armor(annotations.get(f"{_APP_ARMOR}{container.get('name')}", ""))
+            context = container.get("securityContext") or {}
+            if profile and profile != of_pod and "appArmorProfile" not in context:
+                container["securityContext"] = {**context, "appArmorProfile": profile}
+
+
+def _app_armor(value: str) -> JsonObject:
+    kinds = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault"}
+    if value in kinds:
+        return {"type": kinds[value]}
+    prefix = "localhost/"
+    if value.startswith(prefix):
+        return {"type": "Localhost", "localhostProfile": value.removeprefix(prefix)}
+    return {}
 
 
 def _gated(pod: JsonObject) -> JsonObject:

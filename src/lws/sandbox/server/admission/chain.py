@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lws.sandbox.server.admission.limits import LimitRanger
+from lws.sandbox.server.admission.podsecurity import PodSecurity
 from lws.sandbox.server.admission.quota import ResourceQuotas
 from lws.sandbox.server.admission.webhooks import Webhooks
 from lws.sandbox.server.operations import Admission, Operation, World
@@ -47,7 +48,8 @@ def chain_of(world: World, admission: Admission | None) -> Chain:
     if isinstance(admission, Webhooks):
         admission.attach(world)
     webhooks = () if admission is None else (admission,)
-    limits = LimitRanger(world)
+    limits, security = LimitRanger(world), PodSecurity(world)
     return Chain(
-        mutating=(limits, *webhooks), validating=(limits, *webhooks, ResourceQuotas(world))
+        mutating=(limits, *webhooks),
+        validating=(limits, security, *webhooks, ResourceQuotas(world)),
     )
