@@ -12,16 +12,12 @@ from tests.repo.files import ROOT, tracked
 from tests.scheduling import scope_of
 
 _POLICIES = "the sandbox has no admission policies"
-_NETWORKING = "the sandbox does not serve networking.k8s.io"
 
 REAL_ONLY = {
     "leaderworkerset/test_rollout_refused.py": {
         "test_a_refused_update_is_told_tried_seldom_and_ends_when_it_is_allowed": _POLICIES,
         "test_a_refused_update_that_is_taken_back_leaves_nothing": _POLICIES,
         "test_a_scale_goes_on_while_the_template_is_refused": _POLICIES,
-    },
-    "test_manifests.py": {
-        "test_the_manager_is_admitted_under_the_restricted_pod_security_standard": _NETWORKING,
     },
 }
 _FOLDER = "tests/integration/"
