@@ -5,21 +5,18 @@ back with what it had. `ControlPlane` is the real one, `SandboxPlane` the one in
 """
 
 import secrets
-import subprocess
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import trustme
 import yaml
 
 from harness import audit
 from harness.certificates import ServerFiles, write_server_files
+from harness.housed import Housed
 from harness.kube import Json, Kube
 from harness.ports import release_port, take_port
-from harness.process import Home
 
 ADMIN = "admin"
 OPERATOR = "lws-operator"
@@ -35,7 +32,7 @@ AUDITED = (OPERATOR, RESTRICTED)
 CRDS = Path(__file__).resolve().parent.parent / "deploy" / "crds"
 
 
-class Plane(ABC):
+class Plane(Housed):
     """One control plane; a context manager that returns when it is ready."""
 
     nodes: list[str]
@@ -43,24 +40,13 @@ class Plane(ABC):
     def __init__(self, users: Mapping[str, tuple[str, ...]] = USERS) -> None:
         """Nothing starts before `start`, or the `with` block."""
         self._users = users
-        self._home: Home | None = None
         self._ports: list[int] = []
         self._tokens = {user: secrets.token_hex(16) for user in users}
 
     # Start and stop
 
-    def start(self) -> None:
-        """Start everything and wait until it is ready; nothing stays behind if that fails."""
-        self._home = Home()
-        try:
-            self._furnish()
-            self._start()
-        except BaseException:
-            self.stop()
-            raise
-
     def _furnish(self) -> None:
-        """What is needed before a server starts: certificates, tokens, kubeconfigs."""
+        """Certificates, tokens, kubeconfigs."""
         self.port = self._take_port()
         self.authority = trustme.CA()
         self.server_files = write_server_files(self.home / "apiserver", self.authority)
@@ -68,39 +54,12 @@ class Plane(ABC):
         self.kube = self.client(ADMIN)
         self._kubeconfigs = {user: self._write_kubeconfig(user) for user in self._users}
 
-    @abstractmethod
-    def _start(self) -> None:
-        """Start all processes."""
-
-    @abstractmethod
-    def _end(self) -> None:
-        """Kill all processes: nothing of them is worth an orderly end."""
-
     def stop(self) -> None:
         """End all processes and remove all files."""
-        if self._home is None:
-            return
-        if hasattr(self, "kube"):
-            self.kube.close()
-        self._end()
-        self._home.remove()
-        self._home = None
+        super().stop()
         for port in self._ports:
             release_port(port)
-
-    def __enter__(self) -> Self:
-        """Start."""
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop."""
-        self.stop()
+        self._ports.clear()
 
     # The API server fails on demand
 
@@ -140,17 +99,6 @@ class Plane(ABC):
     # What its users need
 
     @property
-    def home(self) -> Path:
-        """The folder of all its files, gone after the stop."""
-        return self.runtime_home.path
-
-    @property
-    def runtime_home(self) -> Home:
-        """Where other processes that have to end with the control plane are started."""
-        assert self._home is not None, "the control plane is not running"
-        return self._home
-
-    @property
     def server(self) -> str:
         """The URL of the API server."""
         return f"https://127.0.0.1:{self.port}"
@@ -173,26 +121,6 @@ class Plane(ABC):
     def client(self, user: str = ADMIN) -> Kube:
         """A client as one of the users; close it after use."""
         return Kube(port=self.port, ca_file=self.server_files.ca, token=self._tokens[user])
-
-    @property
-    @abstractmethod
-    def kubectl_program(self) -> Path:
-        """The kubectl that is run."""
-
-    def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
-        """Run kubectl as the administrator; its standard output, or an error with its complaint."""
-        program = [str(self.kubectl_program), "--kubeconfig", str(self.admin_kubeconfig)]
-        done = subprocess.run(  # noqa: S603 - our own arguments, no shell
-            [*program, *arguments],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        if done.returncode:
-            raise RuntimeError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
-        return done.stdout
 
     def counting(self, user: str | None = None) -> audit.Counting:
         """`with plane.counting() as count:` counts what the operator asks of the API."""
