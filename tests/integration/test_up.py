@@ -68,10 +68,14 @@ def ready_groups(sandbox: Up) -> str:
 
 
 def test_groups_come_up_and_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
-    with up(tmp_path, "--apply", str(EXAMPLE)) as sandbox:
+    audit = tmp_path / "audit.log"
+    with up(tmp_path, "--apply", str(EXAMPLE), "--audit-log", str(audit)) as sandbox:
         eventually(lambda: ready_groups(sandbox) == "2", timeout=60, what="two groups")
         assert sandbox.kubectl("get", "nodes", "-o", "name").count("node/") == 10
         kubeconfig = Path(json.loads(sandbox.running.read_text())["kubeconfig"])
+        requests = [json.loads(line) for line in audit.read_text().splitlines()]
+        asked = {(one["user"]["username"], one["verb"], one["requestURI"]) for one in requests}
+        assert ("sandbox-admin", "list", "/api/v1/nodes?limit=500") in asked
         assert kubeconfig.stat().st_mode & 0o077 == 0
         sandbox.process.send_signal(signal.SIGINT)
         assert sandbox.process.wait(timeout=30) == 0
@@ -104,6 +108,19 @@ def test_lws_down_stops_it(tmp_path: Path) -> None:
         )
         assert done.stdout == "stopped\n", done.stderr
         assert sandbox.process.wait(timeout=10) == 0
+
+
+def test_an_audit_log_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "lws", "up", "--audit-log", str(tmp_path)],
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stderr == f"error: --audit-log: {tmp_path} cannot be written: Is a directory\n"
 
 
 def test_a_manifest_that_is_not_there_is_told_before_anything_starts(

@@ -41,6 +41,7 @@ def _state_folder() -> Path:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="0: any that is free.")
 @click.option("--data", metavar="FILE", help="Keep the state in this file.")
+@click.option("--audit-log", metavar="FILE", help="Write down who asks for what.")
 @click.option("--apply", "apply_files", multiple=True, metavar="FILE", help="Manifests to apply.")
 @click.option("--kubeconfig", metavar="FILE", help="Where to write it; else in the state folder.")
 @click.option(
@@ -64,6 +65,7 @@ def up(
     *,
     topology: str,
     data: str | None,
+    audit_log: str | None,
     apply_files: tuple[str, ...],
     kubeconfig: str | None,
     log_level: str,
@@ -86,7 +88,10 @@ def up(
         from lws.manager.up.run import run_up  # loads the sandbox only when it is wanted
 
         options = UpOptions(
-            topology=topology_of(topology), data=None if data is None else Path(data), **more
+            topology=topology_of(topology),
+            data=None if data is None else Path(data),
+            audit_log=None if audit_log is None else Path(audit_log),
+            **more,
         )
         target = Path(kubeconfig) if kubeconfig else _state_folder() / "kubeconfig"
         code = run_up(

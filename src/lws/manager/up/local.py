@@ -27,7 +27,7 @@ from lws.runtime.process import Process
 from lws.sandbox.cluster.cluster import Cluster
 from lws.sandbox.cluster.faults import Faults, fault_paths
 from lws.sandbox.cluster.options import ClusterOptions
-from lws.sandbox.http import HttpServer, HttpWebhooks, ListenOptions
+from lws.sandbox.http import AuditLog, HttpServer, HttpWebhooks, ListenOptions
 from lws.sandbox.http.serving import kubeconfig
 from lws.sandbox.server import ADMIN_USER, Server
 from lws.sandbox.server.admission import LocalWebhooks, Webhooks
@@ -74,6 +74,7 @@ class LocalControlPlane:
         )
         self.server.handler.beside.update(fault_paths(Faults(self.server.api, self.cluster)))
         self._authority = new_authority(name="lws-up", now=clock.now(), days=VALID_DAYS)
+        log = options.audit_log
         self._http = HttpServer(
             self.server.handler,
             ListenOptions(
@@ -81,6 +82,7 @@ class LocalControlPlane:
                 port=options.port,
                 tls=self._tls(),
                 tokens={self.token: ADMIN_USER},
+                audit=None if log is None else AuditLog(log, clock=clock),
             ),
         )
 

@@ -30,6 +30,8 @@ class UpOptions:
     port: int = 0
     data: Path | None = None
     """State is kept in this file; None: it is lost at the end."""
+    audit_log: Path | None = None
+    """A line for each request that comes over the network is written there."""
     ready_after: float = 1.0
     max_unavailable_gate: bool = False
     listens: bool = True

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from lws.base.clock import Clock
+from lws.base.errors import InvalidInput
 from lws.base.times import format_micro_time
 from lws.client.requests import Request
 from lws.sandbox.server.authentication.users import User, user_info
@@ -35,6 +36,16 @@ class AuditLog:
         self._clock = clock
         self._users = frozenset(users)
         self._file: int | None = None
+
+    def open(self) -> None:
+        """The file, made if there is none; `InvalidInput` if it cannot be written."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(self._path, flags, 0o600)
+        except OSError as error:
+            message = f"{self._path} cannot be written: {error.strerror}"
+            raise InvalidInput(field="--audit-log", message=message) from error
 
     def begin(
         self, request: Request, headers: Mapping[str, str], user: User, registry: Registry
@@ -61,8 +72,8 @@ class AuditLog:
     def write(self, event: JsonObject) -> None:
         """One line, whole."""
         if self._file is None:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-            self._file = os.open(self._path, flags, 0o600)
+            self.open()
+        assert self._file is not None, "it has just been opened"
         told = {**event, "stageTimestamp": format_micro_time(self._clock.now())}
         os.write(self._file, orjson.dumps(told) + b"\n")
 

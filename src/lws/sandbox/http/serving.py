@@ -106,6 +106,8 @@ class HttpServer:
 
     async def __aenter__(self) -> Self:
         """Listen."""
+        if self._options.audit is not None:
+            self._options.audit.open()
         app = web.Application(client_max_size=BODY_BYTES_MAX + 1)
         app.router.add_route("*", "/{path:.*}", self._answer)
         self._runner = web.AppRunner(
