@@ -157,7 +157,7 @@ def test_the_chart_with_every_knob_is_accepted(spare_control_plane: Plane, tmp_p
         if "namespace" in item["metadata"]:
             item["metadata"]["namespace"] = "default"  # the release's need not be there
     (tmp_path / "all.yaml").write_text(yaml.safe_dump_all(ours))
-    words = ("--server-side", "--dry-run=server", "--validate=strict", "-f")
+    words = ("--server-side", "--force-conflicts", "--dry-run=server", "--validate=strict", "-f")
     answer = spare_control_plane.kubectl("apply", *words, str(tmp_path / "all.yaml"))
     assert answer.count("serverside-applied") == len(ours)
 

@@ -13,7 +13,7 @@ from lws.base.errors import InvalidInput
 
 log = structlog.get_logger(__name__)
 
-LOOK_SECONDS = 10.0  # a Secret's files change about a minute after the Secret does
+LOOK_SECONDS = 1.0  # two files are looked at; who waits for a certificate waits no longer than that
 
 MIN_VERSIONS = {
     "": ssl.TLSVersion.TLSv1_2,
