@@ -63,6 +63,8 @@ var roots = []reflect.Type{
 	reflect.TypeFor[apiextensionsv1.CustomResourceDefinition](),
 	reflect.TypeFor[admissionregistrationv1.MutatingWebhookConfiguration](),
 	reflect.TypeFor[admissionregistrationv1.ValidatingWebhookConfiguration](),
+	reflect.TypeFor[admissionregistrationv1.ValidatingAdmissionPolicy](),
+	reflect.TypeFor[admissionregistrationv1.ValidatingAdmissionPolicyBinding](),
 	reflect.TypeFor[authenticationv1.TokenReview](),
 	reflect.TypeFor[authenticationv1.TokenRequest](),
 	reflect.TypeFor[authenticationv1.SelfSubjectReview](),

@@ -41,6 +41,7 @@ ROOTS = {
     EXTENSIONS: ("CustomResourceDefinition",),
     "io.k8s.api.admissionregistration.v1": (
         *("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"),
+        *("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"),
     ),
     "io.k8s.api.authentication.v1": ("TokenReview", "TokenRequest", "SelfSubjectReview"),
     "io.k8s.api.authorization.v1": (

@@ -149,6 +149,7 @@ _FILES = (
     "limits",
     "malformed",
     "networking",
+    "policies",
     "quotas",
     "rights",
     "security",

@@ -11,15 +11,7 @@ import pytest
 from tests.repo.files import ROOT, tracked
 from tests.scheduling import scope_of
 
-_POLICIES = "the sandbox has no admission policies"
-
-REAL_ONLY = {
-    "leaderworkerset/test_rollout_refused.py": {
-        "test_a_refused_update_is_told_tried_seldom_and_ends_when_it_is_allowed": _POLICIES,
-        "test_a_refused_update_that_is_taken_back_leaves_nothing": _POLICIES,
-        "test_a_scale_goes_on_while_the_template_is_refused": _POLICIES,
-    },
-}
+REAL_ONLY: dict[str, dict[str, str]] = {}
 _FOLDER = "tests/integration/"
 
 

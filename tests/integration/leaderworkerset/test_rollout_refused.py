@@ -145,7 +145,6 @@ def _refusals(world: World, count: Count) -> list[Request]:
     return [request for request in world.writes(count) if request.code in (403, 422)]
 
 
-@pytest.mark.real_only(reason="the sandbox has no admission policies")
 def test_a_refused_update_is_told_tried_seldom_and_ends_when_it_is_allowed(world: World) -> None:
     world.create(replicas=3)
     with world.watched(ceiling=3) as seen, _image_forbidden(world):
@@ -159,7 +158,6 @@ def test_a_refused_update_is_told_tried_seldom_and_ends_when_it_is_allowed(world
     assert world.images() == {"serve:2": 6}
 
 
-@pytest.mark.real_only(reason="the sandbox has no admission policies")
 def test_a_refused_update_that_is_taken_back_leaves_nothing(world: World) -> None:
     world.create(replicas=2)
     keys = world.keys()
@@ -173,7 +171,6 @@ def test_a_refused_update_that_is_taken_back_leaves_nothing(world: World) -> Non
     assert len(world.revisions(retired=True)) == 1
 
 
-@pytest.mark.real_only(reason="the sandbox has no admission policies")
 def test_a_scale_goes_on_while_the_template_is_refused(world: World) -> None:
     """One apply carries both, so the scale waits with it; a fix of the template brings both."""
     world.create(replicas=2)

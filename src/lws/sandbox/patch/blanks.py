@@ -64,6 +64,8 @@ _BLANKS: Final[dict[str, dict[str, JsonObject]]] = {
     },
     "admissionregistration.k8s.io/v1": {
         "MutatingWebhookConfiguration": {"metadata": {}},
+        "ValidatingAdmissionPolicy": _SPECIFIED,
+        "ValidatingAdmissionPolicyBinding": {"metadata": {}, "spec": {}},
         "ValidatingWebhookConfiguration": {"metadata": {}},
     },
     "apiextensions.k8s.io/v1": {

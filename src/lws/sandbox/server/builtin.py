@@ -94,6 +94,20 @@ _CLUSTER_WIDE = {
             (),
         ),
         (
+            "ValidatingAdmissionPolicy",
+            "validatingadmissionpolicies",
+            "",
+            "api-extensions",
+            _STATUS,
+        ),
+        (
+            "ValidatingAdmissionPolicyBinding",
+            "validatingadmissionpolicybindings",
+            "",
+            "api-extensions",
+            (),
+        ),
+        (
             "ValidatingWebhookConfiguration",
             "validatingwebhookconfigurations",
             "",
@@ -149,6 +163,8 @@ _GENERATION = frozenset(
         "ReplicaSet",
         "ReplicationController",
         "StatefulSet",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
         "ValidatingWebhookConfiguration",
     ]
 )
@@ -171,6 +187,8 @@ _NEEDS_VERSION = frozenset(
         "CustomResourceDefinition",
         "Lease",
         "MutatingWebhookConfiguration",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
         "ValidatingWebhookConfiguration",
     ]
 )

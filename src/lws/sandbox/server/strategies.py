@@ -41,6 +41,7 @@ _CREATED_STATUS: Mapping[str, Callable[[JsonObject], JsonObject]] = {
     "HorizontalPodAutoscaler": lambda _: {"currentMetrics": None, "desiredReplicas": 0},
     "Deployment": lambda _: {},
     "ResourceQuota": lambda _: {},
+    "ValidatingAdmissionPolicy": lambda _: {},
 }
 
 

@@ -171,6 +171,9 @@ async def bind(world: World, operation: Operation, binding: JsonObject) -> JsonO
     uid = part(binding, "metadata", "uid")
     if not node:
         raise status.ApiStatus("target.name: Required value", code=500)
+    found(world, operation)
+    operation.verb = "CREATE"
+    await world.admission.validate(operation, binding, None)
 
     def change(old: JsonObject) -> JsonObject:
         _require_bindable(operation, old, uid)
@@ -227,6 +230,9 @@ async def evict(world: World, operation: Operation, eviction: JsonObject) -> Jso
     """Deletes a pod, if its disruption budget allows it."""
     if part(eviction, "metadata", "name") != operation.name:
         raise status.bad_request("name in URL does not match name in Eviction object")
+    found(world, operation)
+    operation.verb = "CREATE"
+    await world.admission.validate(operation, eviction, None)
     pod = found(world, operation)
     options = part(eviction, "deleteOptions") or {}
     preconditions = options.get("preconditions") or {}
@@ -323,15 +329,16 @@ async def finalize_namespace(world: World, operation: Operation, body: JsonObjec
             del spec["finalizers"]
         return {**old, "spec": spec}
 
+    operation.verb = "UPDATE"
+    old = found(world, operation)
+    await world.admission.validate(operation, change(old), old)
     return await _directly(world, operation, change)
 
 
 async def _directly(
     world: World, operation: Operation, change: Callable[[JsonObject], JsonObject]
 ) -> JsonObject:
-    """A write that neither defaults nor is asked about: what it does is fixed."""
-    old = found(world, operation)
-    await world.admission.validate(operation, change(old), old)
+    """A write that does not default; whoever has a say about it was asked before."""
     old = found(world, operation)
     new = change(old)
     if operation.caller.dry_run:

@@ -172,6 +172,13 @@ def _char_at(text: str, index: int) -> str:
     return text[index : index + 1]
 
 
+def _string(value: Json) -> str:
+    """Of what the evaluator's own function refuses: booleans."""
+    if not isinstance(value, bool):
+        raise TypeError("no such overload")
+    return "true" if value else "false"
+
+
 FUNCTIONS: Mapping[str, Callable[..., Json]] = {
     "add": _add,
     "asApproximateFloat": lambda value: float(_amount(value)),
@@ -209,6 +216,7 @@ FUNCTIONS: Mapping[str, Callable[..., Json]] = {
     "replace": _replace,
     "sign": lambda value: _sign(_amount(value)),
     "split": _split,
+    "string": _string,
     "sub": _subtract,
     "substring": _substring,
     "sum": lambda items: sum(items),

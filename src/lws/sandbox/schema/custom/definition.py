@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from lws.sandbox.schema.custom.expressions import compile_fault
 from lws.sandbox.schema.custom.lists import list_errors
 from lws.sandbox.schema.custom.reading import fingerprint, has_default, read_crd_schema
-from lws.sandbox.schema.custom.rules import compile_fault
 from lws.sandbox.schema.custom.shaping import prune
 from lws.sandbox.schema.custom.strings import compiled
 from lws.sandbox.schema.custom.values import value_errors

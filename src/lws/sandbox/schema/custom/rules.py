@@ -1,21 +1,15 @@
 """Rules in CEL (`x-kubernetes-validations`) on an object and on its change."""
 
-import logging
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from importlib.machinery import PathFinder
-from importlib.util import find_spec, module_from_spec
 from typing import Any
 
-from lws.sandbox.schema.custom.cel_functions import FUNCTIONS
 from lws.sandbox.schema.custom.cel_values import cel_value
 from lws.sandbox.schema.custom.correlation import Old
+from lws.sandbox.schema.custom.expressions import evaluator, program, reason
 from lws.sandbox.schema.errors import (
     FieldError,
-    UnsupportedError,
     duplicate,
     forbidden,
     invalid,
@@ -25,23 +19,6 @@ from lws.sandbox.schema.errors import (
 from lws.sandbox.schema.model import Rule, Schema
 
 Json = Any
-
-_BUILT_IN = frozenset(
-    (
-        *("size", "has", "all", "exists", "exists_one", "map", "filter", "matches", "contains"),
-        *("startsWith", "endsWith", "string", "int", "uint", "double", "bool", "bytes", "type"),
-        *("duration", "timestamp", "dyn", "getFullYear", "getMonth", "getDate", "getDayOfMonth"),
-        *("getDayOfWeek", "getDayOfYear", "getHours", "getMinutes", "getSeconds"),
-        *("getMilliseconds", "hasValue", "value", "orValue", "or", "optional.of"),
-        "optional.none",
-    )
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Compiled:
-    run: Callable[[dict[str, Json]], Json]
-    uses_old: bool
 
 
 def rule_errors(obj: Json, schema: Schema, old: Json = None) -> list[FieldError]:
@@ -93,17 +70,17 @@ def _at(value: Json, schema: Schema, path: str, place: _Place) -> Iterator[Field
 def _judge(
     rule: Rule, value: Json, schema: Schema, *, path: str, place: _Place
 ) -> Iterator[FieldError]:
-    program = _compiled(rule.rule)
-    if program.uses_old and not place.old.is_known and not rule.optional_old_self:
+    compiled = program(rule.rule)
+    if compiled.uses_old and not place.old.is_known and not rule.optional_old_self:
         return
     names = _names(rule, value, schema, place)
     field = path or "<nil>"
     try:
-        holds = program.run(names)
+        holds = compiled.run(names)
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
-        yield invalid(field, schema.type, f"{_reason(error)} evaluating rule: {_short(rule)}")
+        yield invalid(field, schema.type, f"{reason(error)} evaluating rule: {_short(rule)}")
         return
-    if holds is True or (place.is_unchanged and not program.uses_old):
+    if holds is True or (place.is_unchanged and not compiled.uses_old):
         return
     yield _fault(rule, value, schema, field=_with_field_path(path, rule), names=names)
 
@@ -112,7 +89,7 @@ def _names(rule: Rule, value: Json, schema: Schema, place: _Place) -> dict[str, 
     names = {"self": cel_value(value, schema)}
     old = cel_value(place.old.value, schema) if place.old.is_known else None
     if rule.optional_old_self:
-        optional = _cel().OptionalValue
+        optional = evaluator().OptionalValue
         names["oldSelf"] = optional.of(old) if place.old.is_known else optional.none()
     elif place.old.is_known:
         names["oldSelf"] = old
@@ -142,7 +119,7 @@ def _fault(
 def _message(rule: Rule, names: dict[str, Json]) -> str:
     if rule.message_expression:
         try:
-            said = _compiled(rule.message_expression).run(names)
+            said = program(rule.message_expression).run(names)
         except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
             said = None
         if isinstance(said, str) and said.strip() and "\n" not in said.strip():
@@ -152,78 +129,3 @@ def _message(rule: Rule, names: dict[str, Json]) -> str:
 
 def _short(rule: Rule) -> str:
     return rule.message.strip() or rule.rule.strip()
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, KeyError):
-        return f"no such key: {error.args[0]}"
-    if isinstance(error, ZeroDivisionError):
-        return "division by zero"
-    wrapped = _WRAPPED.search(str(error))
-    return wrapped[1] if wrapped else str(error)
-
-
-# How the package tells that a function of ours raised.
-_WRAPPED = re.compile(
-    r"Python function call failed: \w+: (.*)\. Check function arguments", re.DOTALL
-)
-
-
-def compile_fault(expression: str) -> str:
-    """Why the expression is not CEL; empty if it is."""
-    try:
-        _compiled(expression)
-    except ValueError as error:
-        return str(error)
-    return ""
-
-
-@cache
-def _compiled(expression: str) -> _Compiled:
-    cel = _cel()
-    try:
-        program = cel.compile(expression)
-    except ValueError as error:
-        if "unsupported syntax" in str(error):
-            raise UnsupportedError(f"CEL's optional syntax, in the rule {expression!r}") from error
-        raise
-    _require_known(expression, program.functions())
-
-    def run(names: dict[str, Json]) -> Json:
-        return program.execute(cel.Context(variables=names, functions=dict(FUNCTIONS)))
-
-    return _Compiled(run, "oldSelf" in program.variables())
-
-
-def evaluated(expression: str, names: dict[str, Json]) -> Json:
-    """What an expression says of these names; ValueError, or another Exception of CEL's, if it
-    cannot be compiled or fails, UnsupportedError if we cannot evaluate it."""
-    return _compiled(expression).run(names)
-
-
-def _require_known(expression: str, functions: list[str]) -> None:
-    for name in functions:
-        is_operator = not name[0].isalpha()
-        if not is_operator and name not in _BUILT_IN and name not in FUNCTIONS:
-            raise UnsupportedError(f"the CEL function {name}, in the rule {expression!r}")
-    if re.search(r"\bcel\.bind\(|\bsets\.|\bmath\.|\bauthorizer\b|\.format\(", expression):
-        raise UnsupportedError(f"a CEL extension library, in the rule {expression!r}")
-
-
-@cache
-def _cel() -> Any:
-    """The evaluator alone: the package around it loads a terminal program, 0.1 s at each start."""
-    package = find_spec("cel")
-    found = package and PathFinder.find_spec("cel.cel", package.submodule_search_locations)
-    if found is None or found.loader is None:
-        raise UnsupportedError(
-            "rules in CEL without the package common-expression-language"
-            " (install lws with the extra sandbox)"
-        )
-    # A function that refuses its argument is an answer, not a warning.
-    logging.getLogger("cel").setLevel(logging.CRITICAL)
-    if found.name not in sys.modules:  # it may be begun once in a process
-        module = module_from_spec(found)
-        sys.modules[found.name] = module
-        found.loader.exec_module(module)
-    return sys.modules[found.name]

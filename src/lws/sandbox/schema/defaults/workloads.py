@@ -123,6 +123,10 @@ def _webhook(webhook: JsonObject) -> None:
     fill(webhook, namespaceSelector={}, objectSelector={})
 
 
+def _match_resources(match: JsonObject) -> None:
+    fill(match, matchPolicy="Equivalent", namespaceSelector={}, objectSelector={})
+
+
 def _mutating_webhook(webhook: JsonObject) -> None:
     _webhook(webhook)
     webhook.setdefault("reinvocationPolicy", "Never")
@@ -154,6 +158,9 @@ SETTERS: Mapping[str, Setter] = {
     f"{_ADMISSION}ValidatingWebhook": _webhook,
     f"{_ADMISSION}MutatingWebhook": _mutating_webhook,
     f"{_ADMISSION}RuleWithOperations": filler(scope="*"),
+    f"{_ADMISSION}NamedRuleWithOperations": filler(scope="*"),
+    f"{_ADMISSION}MatchResources": _match_resources,
+    f"{_ADMISSION}ValidatingAdmissionPolicySpec": absent_filler(failurePolicy="Fail"),
     f"{_ADMISSION}ServiceReference": absent_filler(port=443),
     f"{_EXTENSIONS}CustomResourceDefinition": _definition,
     f"{_EXTENSIONS}ServiceReference": absent_filler(port=443),

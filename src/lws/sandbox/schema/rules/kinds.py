@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from lws.sandbox.schema.errors import FieldError
 from lws.sandbox.schema.rules import others
+from lws.sandbox.schema.rules.admission import policy_binding_rules, policy_rules
 from lws.sandbox.schema.rules.definitions import definition_rules
 from lws.sandbox.schema.rules.deployments import deployment_rules, replica_set_rules
 from lws.sandbox.schema.rules.ingresses import ingress_class_rules, ingress_rules
@@ -22,6 +23,7 @@ from lws.sandbox.schema.rules.workloads import (
 KindRules = Callable[[Object, Object | None], Iterable[FieldError]]
 Kind = tuple[str, str, str]
 
+_REGISTRATION = "admissionregistration.k8s.io"
 _RBAC = "rbac.authorization.k8s.io"
 
 RULES: Mapping[Kind, KindRules] = {
@@ -34,6 +36,8 @@ RULES: Mapping[Kind, KindRules] = {
     ("", "v1", "ResourceQuota"): quota_rules,
     ("", "v1", "Secret"): others.secret_rules,
     ("", "v1", "Service"): service_rules,
+    (_REGISTRATION, "v1", "ValidatingAdmissionPolicy"): policy_rules,
+    (_REGISTRATION, "v1", "ValidatingAdmissionPolicyBinding"): policy_binding_rules,
     ("apiextensions.k8s.io", "v1", "CustomResourceDefinition"): definition_rules,
     ("apps", "v1", "ControllerRevision"): revision_rules,
     ("apps", "v1", "DaemonSet"): stored_set_rules,

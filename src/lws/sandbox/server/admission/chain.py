@@ -5,6 +5,7 @@ from typing import Any
 
 from lws.sandbox.server.admission.limits import LimitRanger
 from lws.sandbox.server.admission.podsecurity import PodSecurity
+from lws.sandbox.server.admission.policies import AdmissionPolicies
 from lws.sandbox.server.admission.quota import ResourceQuotas
 from lws.sandbox.server.admission.webhooks import Webhooks
 from lws.sandbox.server.operations import Admission, Operation, World
@@ -51,5 +52,11 @@ def chain_of(world: World, admission: Admission | None) -> Chain:
     limits, security = LimitRanger(world), PodSecurity(world)
     return Chain(
         mutating=(limits, *webhooks),
-        validating=(limits, security, *webhooks, ResourceQuotas(world)),
+        validating=(
+            limits,
+            security,
+            AdmissionPolicies(world),
+            *webhooks,
+            ResourceQuotas(world),
+        ),
     )

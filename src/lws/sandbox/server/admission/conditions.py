@@ -1,13 +1,12 @@
 """matchConditions: what a webhook says, in CEL, about the writes that it wants to see."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from lws.sandbox.schema.custom.cel_values import cel_value
-from lws.sandbox.schema.custom.rules import evaluated
+from lws.sandbox.schema.custom.expressions import evaluated, reason
 from lws.sandbox.schema.errors import UnsupportedError
 from lws.sandbox.server import status
 from lws.sandbox.server.admission.matching import Hook
+from lws.sandbox.server.admission.questions import request_of
 from lws.sandbox.server.operations import Operation
 
 JsonObject = dict[str, Any]
@@ -32,7 +31,9 @@ def conditions_hold(
         except UnsupportedError as error:
             raise status.not_implemented(error.what) from error
         except Exception as error:  # noqa: BLE001 - whatever the evaluation of a user's text raises
-            failures.append(f"expression '{condition['expression']}' resulted in error: {error}")
+            failures.append(
+                f"expression '{condition['expression']}' resulted in error: {reason(error)}"
+            )
     if failures and not hook.ignores_failures:
         raise _failed(hook, operation, failures)
     return not failures
@@ -46,28 +47,4 @@ def _failed(hook: Hook, operation: Operation, failures: list[str]) -> status.Api
 
 
 def _names(operation: Operation, obj: JsonObject | None, old: JsonObject | None) -> dict[str, Any]:
-    schema = operation.kind.schema
-    return {
-        "object": None if obj is None else cel_value(obj, schema),
-        "oldObject": None if old is None else cel_value(old, schema),
-        "request": _request(operation),
-    }
-
-
-def _request(operation: Operation) -> Mapping[str, Any]:
-    resource, caller = operation.kind.resource, operation.caller
-    kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
-    where = {"group": resource.group, "version": resource.version, "resource": resource.plural}
-    return {
-        "kind": kind,
-        "resource": where,
-        "subResource": operation.subresource,
-        "requestKind": kind,
-        "requestResource": where,
-        "requestSubResource": operation.subresource,
-        "name": operation.name,
-        "namespace": operation.namespace,
-        "operation": operation.verb,
-        "userInfo": {"username": caller.user, "groups": list(caller.groups)},
-        "dryRun": caller.dry_run,
-    }
+    return {"object": obj, "oldObject": old, "request": request_of(operation)}

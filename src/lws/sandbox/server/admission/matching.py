@@ -7,6 +7,7 @@ from typing import Any
 
 from lws.sandbox.server.admission.calling import WebhookTarget
 from lws.sandbox.server.documents import part
+from lws.sandbox.server.kinds import Kind
 from lws.sandbox.server.lifecycle import NAMESPACES
 from lws.sandbox.server.operations import Operation, World
 from lws.sandbox.server.selectors import matches_labels, selector_requirements
@@ -97,22 +98,38 @@ def concerns(
     old: JsonObject | None,
 ) -> bool:
     """Is the write one that the webhook wants to see? Its matchConditions are another question."""
-    if not any(_rule_matches(rule, operation) for rule in hook.spec.get("rules") or ()):
+    rules = hook.spec.get("rules") or ()
+    if not any(rule_matches(rule, operation, operation.kind) for rule in rules):
         return False
-    if not _namespace_matches(world, hook, operation, obj or old):
-        return False
-    return _object_matches(hook, obj, old)
+    return is_selected(world, hook.spec, operation, obj, old)
 
 
-def _rule_matches(rule: Mapping[str, Any], operation: Operation) -> bool:
-    resource = operation.kind.resource
+def is_selected(
+    world: World,
+    spec: Mapping[str, Any],
+    operation: Operation,
+    obj: JsonObject | None,
+    old: JsonObject | None,
+) -> bool:
+    """Do the namespaceSelector and the objectSelector of a webhook or policy choose it?"""
+    if not _namespace_matches(world, spec, operation, obj or old):
+        return False
+    return _object_matches(spec, obj, old)
+
+
+def rule_matches(rule: Mapping[str, Any], operation: Operation, kind: Kind) -> bool:
+    """Is the write, seen as one of this kind, what the rule names?"""
+    resource = kind.resource
     scope = "Namespaced" if resource.namespaced else "Cluster"
     return (
         _has(rule.get("operations"), operation.verb)
         and _has(rule.get("apiGroups"), resource.group)
         and _has(rule.get("apiVersions"), resource.version)
         and rule.get("scope", "*") in ("*", scope)
-        and any(_is_resource(one, operation) for one in rule.get("resources") or ())
+        and any(
+            _is_resource(one, resource.plural, operation.subresource)
+            for one in rule.get("resources") or ()
+        )
     )
 
 
@@ -120,19 +137,16 @@ def _has(values: Sequence[str] | None, wanted: str) -> bool:
     return bool(values) and ("*" in values or wanted in values)  # type: ignore[operator]
 
 
-def _is_resource(pattern: str, operation: Operation) -> bool:
+def _is_resource(pattern: str, plural: str, subresource: str) -> bool:
     """`pods`, `pods/status`, `*` (no parts), `*/*`, `pods/*`, `*/scale`."""
-    plural, _, part_pattern = pattern.partition("/")
-    has_plural = plural in ("*", operation.kind.resource.plural)
-    if part_pattern == "*":
-        return has_plural
-    return has_plural and part_pattern == operation.subresource
+    wanted, _, part_pattern = pattern.partition("/")
+    return wanted in ("*", plural) and part_pattern in ("*", subresource)
 
 
 def _namespace_matches(
-    world: World, hook: Hook, operation: Operation, obj: JsonObject | None
+    world: World, spec: Mapping[str, Any], operation: Operation, obj: JsonObject | None
 ) -> bool:
-    required = selector_requirements(hook.spec.get("namespaceSelector") or {})
+    required = selector_requirements(spec.get("namespaceSelector") or {})
     if not required:
         return True
     if operation.kind.storage == NAMESPACES:
@@ -144,8 +158,10 @@ def _namespace_matches(
     return matches_labels(required, part(namespace, "metadata", "labels") or {})
 
 
-def _object_matches(hook: Hook, obj: JsonObject | None, old: JsonObject | None) -> bool:
-    required = selector_requirements(hook.spec.get("objectSelector") or {})
+def _object_matches(
+    spec: Mapping[str, Any], obj: JsonObject | None, old: JsonObject | None
+) -> bool:
+    required = selector_requirements(spec.get("objectSelector") or {})
     if not required:
         return True
     return any(

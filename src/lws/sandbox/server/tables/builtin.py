@@ -5,7 +5,7 @@ from typing import Any
 
 from lws.sandbox.server.documents import part
 from lws.sandbox.server.kinds import Column, Kind
-from lws.sandbox.server.tables import networking
+from lws.sandbox.server.tables import admission, networking
 from lws.sandbox.server.tables.layout import (
     AGE,
     NAME,
@@ -469,6 +469,8 @@ _ROWS: Mapping[str, tuple[str, CellsOf]] = {
         "Name, Provisioner, ReclaimPolicy, VolumeBindingMode, AllowVolumeExpansion, Age",
         _storage_class,
     ),
+    "ValidatingAdmissionPolicy": ("Name, Validations:integer, ParamKind, Age", admission.policy),
+    "ValidatingAdmissionPolicyBinding": ("Name, PolicyName, ParamRef, Age", admission.binding),
     "ValidatingWebhookConfiguration": _WEBHOOKS,
 }
 _LAYOUTS = {kind: Layout(_columns(text), cells) for kind, (text, cells) in _ROWS.items()}
