@@ -1,9 +1,8 @@
 """Control planes for a whole session, a namespace for each test.
 
-Every test that asks for a control plane runs on both kinds there are, `sandbox` and `real`; with
-the mark `real_only` on the real one alone (`tests/repo/test_planes.py` lists those). Nothing here
-skips: where the real one's programs are missing, its tests fail and say what to run. With xdist
-each worker has control planes of its own.
+Every test that asks for a control plane runs on both kinds there are, `sandbox` and `real`. Nothing
+here skips: where the real one's programs are missing, its tests fail and say what to run. With
+xdist each worker has control planes of its own.
 """
 
 import secrets
@@ -23,16 +22,10 @@ _KINDS: dict[str, MakePlane] = {"sandbox": SandboxPlane, "real": ControlPlane}
 _REAL = pytest.param("real", marks=pytest.mark.real)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "real_only(reason): not on the sandbox, and why")
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "plane_kind" in metafunc.fixturenames:
-        real_only = metafunc.definition.get_closest_marker("real_only") is not None
-        kinds = [_REAL] if real_only else ["sandbox", _REAL]
-        metafunc.parametrize("plane_kind", kinds, indirect=True, scope="session")
+        metafunc.parametrize("plane_kind", ["sandbox", _REAL], indirect=True, scope="session")
 
 
 @pytest.hookimpl(wrapper=True)
