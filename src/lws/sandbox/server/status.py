@@ -124,8 +124,9 @@ def unauthorized() -> ApiStatus:
 
 
 def forbidden(subject: Subject, why: str, causes: Sequence[Cause] = ()) -> ApiStatus:
-    """403: admission says no."""
-    message = f'{subject.qualified} "{subject.name}" is forbidden: {why}'
+    """403: roles or admission say no."""
+    about = f'{subject.qualified} "{subject.name}"' if subject.name else subject.qualified
+    message = f"{about} is forbidden: {why}" if about else f"forbidden: {why}"
     return ApiStatus(message, code=403, reason="Forbidden", subject=subject, causes=causes)
 
 

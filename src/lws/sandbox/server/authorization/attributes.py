@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from lws.client.requests import Request
 from lws.sandbox.server.parameters import Parameters
-from lws.sandbox.server.status import ApiStatus, Subject
+from lws.sandbox.server.status import ApiStatus, Subject, forbidden
 
 _VERBS = {
     "POST": "create",
@@ -55,11 +55,7 @@ class Attributes:
 def refusal(asked: Attributes, reason: str) -> ApiStatus:
     """403, in the real server's words."""
     subject = Subject() if asked.path else Subject(asked.group, asked.resource, asked.name)
-    about = "" if asked.path else f"{subject.qualified} "
-    named = f'"{asked.name}" ' if asked.name else ""
-    head = f"{about}{named}is forbidden" if about else "forbidden"
-    tail = f": {reason}" if reason else ""
-    return ApiStatus(f"{head}: {asked.words}{tail}", code=403, reason="Forbidden", subject=subject)
+    return forbidden(subject, f"{asked.words}: {reason}" if reason else asked.words)
 
 
 def attributes_of(request: Request, *, user: str, groups: Sequence[str]) -> Attributes:

@@ -10,7 +10,7 @@ from lws.sandbox.server.authorization.authorizer import RBAC, gathered
 from lws.sandbox.server.authorization.rules import Rule, missing, quoted
 from lws.sandbox.server.documents import without_times
 from lws.sandbox.server.operations import Operation, World
-from lws.sandbox.server.status import Subject
+from lws.sandbox.server.status import ApiStatus, Subject
 
 JsonObject = dict[str, Any]
 
@@ -18,6 +18,7 @@ _EVERYTHING: Sequence[Rule] = (
     {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
     {"nonResourceURLs": ["*"], "verbs": ["*"]},
 )
+_PLURALS = {"ClusterRole": "clusterroles", "Role": "roles"}
 _UNCOUNTED = ("finalizers", "managedFields", "ownerReferences", "resourceVersion")
 """What the garbage collector writes into a role without having its rights."""
 
@@ -30,7 +31,7 @@ def require_no_escalation(
         return
     if old is not None and _is_same(new, old):
         return
-    if "roleRef" in new:
+    if operation.kind.resource.kind.endswith("Binding"):
         _require_binding(world, operation, new)
     else:
         _require_role(world, operation, new, old)
@@ -59,19 +60,21 @@ def _require_role(
 
 
 def _require_binding(world: World, operation: Operation, new: JsonObject) -> None:
-    ref = new["roleRef"]
-    if not ref.get("name") or ref.get("kind") not in ("Role", "ClusterRole"):
-        return  # it is refused as invalid
-    plural = "clusterroles" if ref["kind"] == "ClusterRole" else "roles"
-    if _may(world, operation, "bind", resource=plural, name=ref["name"]):
+    ref = new.get("roleRef") or {}
+    kind, name = ref.get("kind", ""), ref.get("name", "")
+    if kind not in _PLURALS:
+        raise ApiStatus(f'unsupported role reference kind: "{kind}"', code=500)
+    if _may(world, operation, "bind", resource=_PLURALS[kind], name=name):
         return
-    if plural == "roles" and not operation.namespace:
+    if kind == "Role" and not operation.namespace:
         raise status.bad_request("Namespace parameter required.")
+    if not name:
+        raise status.bad_request("Name parameter required.")
     role = world.authorizer.role(ref, operation.namespace)
     if role is None:
-        raise status.not_found(operation.kind.subject(ref["name"]))
-    name = new["metadata"].get("name") or ""
-    _require_held(world, operation, role.get("rules") or (), name)
+        raise status.not_found(operation.kind.subject(name))
+    own = new["metadata"].get("name") or ""
+    _require_held(world, operation, role.get("rules") or (), own)
 
 
 def _may(
