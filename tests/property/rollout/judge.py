@@ -5,6 +5,7 @@ nothing with the planner.
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from tests.property.rollout.model import (
@@ -19,6 +20,8 @@ from tests.property.rollout.model import (
     replaced,
     takes,
 )
+
+REMEMBERED_MAX = 1 << 18
 
 
 class Write(NamedTuple):
@@ -56,15 +59,46 @@ def broken_rules(scene: Scene, write: Write) -> list[str]:
     return found
 
 
+# Sets of ordinals
+
+
+@lru_cache(maxsize=REMEMBERED_MAX)
+def ready_in(groups: Groups) -> frozenset[int]:
+    """Groups that are ready."""
+    return frozenset(o for o, code in enumerate(groups) if is_ready(code))
+
+
+@lru_cache(maxsize=REMEMBERED_MAX)
+def missing_in(groups: Groups) -> frozenset[int]:
+    """Ordinals at which there is no group."""
+    return frozenset(o for o, code in enumerate(groups) if code == MISSING)
+
+
+@lru_cache(maxsize=REMEMBERED_MAX)
+def of_revision(key: int, groups: Groups) -> frozenset[int]:
+    """Groups of this revision."""
+    return frozenset(o for o, code in enumerate(groups) if code != MISSING and key_of(code) == key)
+
+
+@lru_cache(maxsize=REMEMBERED_MAX)
+def taken_by(spec: Spec, groups: Groups) -> frozenset[int]:
+    """Groups that a StatefulSet controller which follows `spec` replaces sooner or later."""
+    return frozenset(o for o, code in enumerate(groups) if takes(spec, o, code))
+
+
+@lru_cache(maxsize=REMEMBERED_MAX)
+def below(end: int) -> frozenset[int]:
+    """All ordinals up to there."""
+    return frozenset(range(end))
+
+
 # Availability
 
 
-def staying(groups: Groups, specs: tuple[Spec, ...], below: int) -> int:
-    """Ready groups that no spec in force takes away."""
-    return sum(
-        is_ready(code) and all(o < s.replicas and not takes(s, o, code) for s in specs)
-        for o, code in enumerate(groups[:below])
-    )
+def staying(groups: Groups, specs: tuple[Spec, ...], end: int) -> int:
+    """Ready groups below `end` that no spec in force takes away."""
+    kept = ready_in(groups) & below(min(end, *(spec.replicas for spec in specs)))
+    return len(kept.difference(*(taken_by(spec, groups) for spec in specs)))
 
 
 def _of_availability(scene: Scene, write: Write) -> Iterator[str]:
@@ -94,13 +128,13 @@ def _scaled_down(scene: Scene) -> bool:
 
 def _of_flight(scene: Scene, write: Write) -> Iterator[str]:
     if write.spec is None:
-        newly = not _already_taken(scene, write.delete)
+        newly = write.delete not in _already_taken(scene)
         after, groups = scene.spec, replaced(scene.groups, write.delete, MISSING)
     else:
         after, groups = write.spec, scene.groups
-        newly = any(_newly_taken(scene, after, ordinal) for ordinal in range(after.replicas))
+        newly = bool(_newly_taken(scene, after))
     if newly:
-        flying = sum(_in_flight(scene, after, groups, o) for o in range(after.replicas))
+        flying = len(_in_flight(scene, after, groups))
         if flying > budget(scene.config):
             yield f"in flight: {flying} with a budget of {budget(scene.config)}"
 
@@ -109,34 +143,32 @@ def _comes_new(spec: Spec, ordinal: int) -> bool:
     return spec.on_delete or ordinal >= spec.partition
 
 
-def _newly_taken(scene: Scene, after: Spec, ordinal: int) -> bool:
-    """A group of before that this write, and nothing before it, moves to the wanted revision."""
-    if ordinal >= scene.spec.replicas:
-        return False
-    code, before = scene.groups[ordinal], scene.spec
-    if code == MISSING:
-        was_coming_new = before.key == after.key and _comes_new(before, ordinal)
-        return _comes_new(after, ordinal) and not was_coming_new
-    if key_of(code) == scene.config.wanted:
-        return False
-    return takes(after, ordinal, code) and not _already_taken(scene, ordinal)
+def _newly_taken(scene: Scene, after: Spec) -> set[int]:
+    """Groups of before that this write, and nothing before it, moves to the wanted revision."""
+    before, groups = scene.spec, scene.groups
+    there = below(min(before.replicas, after.replicas))
+    taken = taken_by(after, groups) - of_revision(scene.config.wanted, groups)
+    coming_new = {
+        o
+        for o in missing_in(groups) & there
+        if _comes_new(after, o) and not (before.key == after.key and _comes_new(before, o))
+    }
+    return coming_new | (taken & there) - _already_taken(scene)
 
 
-def _already_taken(scene: Scene, ordinal: int) -> bool:
+def _already_taken(scene: Scene) -> frozenset[int]:
     specs = (scene.spec, *scene.in_force)
-    return any(takes(spec, ordinal, scene.groups[ordinal]) for spec in specs)
+    return frozenset().union(*(taken_by(spec, scene.groups) for spec in specs))
 
 
-def _in_flight(scene: Scene, after: Spec, groups: Groups, ordinal: int) -> bool:
-    """Whether this group is on its way to the wanted revision and not ready at it."""
-    code = groups[ordinal]
-    if ordinal >= scene.spec.replicas:
-        return True
-    if code == MISSING:
-        return _comes_new(after, ordinal)
-    if key_of(code) == scene.config.wanted:
-        return not is_ready(code)
-    return any(takes(spec, ordinal, code) for spec in (after, *scene.in_force))
+def _in_flight(scene: Scene, after: Spec, groups: Groups) -> frozenset[int]:
+    """Groups on their way to the wanted revision and not ready at it."""
+    wanted = of_revision(scene.config.wanted, groups)
+    taken = frozenset().union(*(taken_by(spec, groups) for spec in (after, *scene.in_force)))
+    coming_new = {o for o in missing_in(groups) if _comes_new(after, o)}
+    added = range(scene.spec.replicas, after.replicas)
+    flying = (wanted - ready_in(groups)) | (taken - wanted) | coming_new
+    return (flying & below(after.replicas)).union(added)
 
 
 # Form
