@@ -91,8 +91,8 @@ def _set_priority(world: World, operation: Operation, pod: JsonObject) -> None:
     if spec.get("priority") not in (None, value):
         raise status.forbidden(
             subject,
-            "the integer value of priority must not be provided in pod spec; priority admission"
-            f" controller computed {value} from the given PriorityClass name",
+            f"the integer value of priority ({spec['priority']}) must not be provided in pod spec;"
+            f" priority admission controller computed {value} from the given PriorityClass name",
         )
     spec["priority"] = value
     policy = (chosen or {}).get("preemptionPolicy") or "PreemptLowerPriority"

@@ -27,8 +27,7 @@ def require_namespace(world: World, operation: Operation, obj: JsonObject) -> No
 
 
 def _terminating(operation: Operation, obj: JsonObject) -> status.ApiStatus:
-    name = obj["metadata"].get("name") or ""
-    namespace = operation.namespace
+    name, namespace = operation.asked_name(obj), operation.namespace
     cause = Cause(
         "NamespaceTerminating", f"namespace {namespace} is being terminated", "metadata.namespace"
     )

@@ -43,7 +43,7 @@ class Operation:
 
     def asked_name(self, obj: Mapping[str, Any]) -> str:
         """The object's name, or what one is made from: as admission's refusals say it."""
-        return self.name or str(obj.get("metadata", {}).get("generateName") or "")
+        return self.name or str(obj.get("metadata", {}).get("generateName") or "Unknown")
 
     def warn(self, text: str) -> None:
         """Tell the client once."""
