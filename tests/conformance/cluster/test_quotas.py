@@ -172,6 +172,34 @@ def test_a_set_in_order_waits_for_room_for_the_next_pod(world: World) -> None:
     world.ready(3)
 
 
+def test_a_deployment_tells_that_its_pods_find_no_room(world: World) -> None:
+    world.create(quota(pods="1"))
+    until_used(world, pods="0")
+    labels = {"app": "web"}
+    template = {"metadata": {"labels": labels}, "spec": pod("x")["spec"]}
+    del template["spec"]["terminationGracePeriodSeconds"]
+    spec = {"replicas": 3, "selector": {"matchLabels": labels}, "template": template}
+    metadata = {"name": "web"}
+    made = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+    world.create(made)
+    world.until(lambda: _condition(world, "ReplicaFailure"), what="the refusal is told")
+    why = "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1"
+    condition = _condition(world, "ReplicaFailure")
+    assert (condition["status"], condition["reason"]) == ("True", "FailedCreate")
+    assert condition["message"].endswith(f" is forbidden: {why}")
+    assert len(world.items("pods")) == 1
+    assert all(text.startswith("Error creating: pods ") for text in failures(world))
+    world.delete("resourcequotas", "q")
+    world.until(lambda: _condition(world, "Available").get("status") == "True", what="all three")
+    assert len(world.items("pods")) == 3
+    assert not _condition(world, "ReplicaFailure")
+
+
+def _condition(world: World, kind: str) -> Json:
+    status = world.get("deployments", "web").get("status") or {}
+    return next((one for one in status.get("conditions") or () if one["type"] == kind), {})
+
+
 def test_a_claim_that_is_refused_holds_its_pod_back(world: World) -> None:
     world.create(quota(persistentvolumeclaims="1"))
     until_used(world, persistentvolumeclaims="0")
