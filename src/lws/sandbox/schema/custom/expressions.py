@@ -92,12 +92,6 @@ _WRAPPED = re.compile(
 )
 
 
-def evaluated(expression: str, names: dict[str, Json]) -> Json:
-    """What an expression says of these names; ValueError, or another Exception of CEL's, if it
-    cannot be compiled or fails, UnsupportedError if we cannot evaluate it."""
-    return program(expression).run(names)
-
-
 def _require_known(expression: str, functions: list[str]) -> None:
     for name in functions:
         is_operator = not name[0].isalpha()

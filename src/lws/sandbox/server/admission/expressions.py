@@ -1,7 +1,7 @@
 """Expressions of a policy: evaluated with what they name, variables when they are asked for."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lws.base.errors import LwsError
@@ -64,3 +64,27 @@ class Names:
                 if field is not None:
                     return ExpressionError(f"no such key: {field[1]}")
         return ExpressionError(reason(error))
+
+
+def evaluated(expression: str, known: Names) -> Any:
+    """Its value; an ExpressionError names it."""
+    try:
+        return known.value(expression)
+    except ExpressionError as error:
+        raise ExpressionError(f"expression '{expression}' resulted in error: {error}") from error
+
+
+def are_met(conditions: Sequence[Mapping[str, str]], known: Names) -> bool:
+    """matchConditions: one that is false outweighs one that fails."""
+    failures = []
+    for condition in conditions:
+        try:
+            if evaluated(condition["expression"], known) is not True:
+                return False
+        except ExpressionError as error:
+            failures.append(error)
+    if len(failures) > 1:
+        raise ExpressionError(f"[{', '.join(map(str, failures))}]")
+    if failures:
+        raise failures[0]
+    return True

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lws.sandbox.server import status
-from lws.sandbox.server.admission.expressions import ExpressionError, Names
+from lws.sandbox.server.admission.expressions import ExpressionError, Names, are_met, evaluated
 from lws.sandbox.server.admission.matching import is_selected, rule_matches
 from lws.sandbox.server.admission.parameters import (
     ConfigurationError,
@@ -191,7 +191,7 @@ def _judged(policy: JsonObject, names: Mapping[str, Any]) -> Iterator[_Failure]:
     known = Names(names, spec.get("variables") or ())
     is_lenient = _ignores_failures(policy)
     try:
-        if not _are_met(spec.get("matchConditions") or (), known):
+        if not are_met(spec.get("matchConditions") or (), known):
             return
     except ExpressionError as error:
         if not is_lenient:
@@ -199,38 +199,13 @@ def _judged(policy: JsonObject, names: Mapping[str, Any]) -> Iterator[_Failure]:
         return
     for validation in spec.get("validations") or ():
         try:
-            holds = _evaluated(validation["expression"], known)
+            holds = evaluated(validation["expression"], known)
         except ExpressionError as error:
             if not is_lenient:
                 yield _Failure(str(error))
             continue
         if holds is not True:
             yield _Failure(_message(validation, known), validation.get("reason") or "Invalid")
-
-
-def _are_met(conditions: Sequence[Mapping[str, str]], known: Names) -> bool:
-    """One that is false outweighs one that fails."""
-    failures = []
-    for condition in conditions:
-        try:
-            if _evaluated(condition["expression"], known) is not True:
-                return False
-        except ExpressionError as error:
-            failures.append(error)
-    if failures:
-        raise (
-            failures[0]
-            if len(failures) == 1
-            else ExpressionError(f"[{', '.join(map(str, failures))}]")
-        )
-    return True
-
-
-def _evaluated(expression: str, known: Names) -> Any:
-    try:
-        return known.value(expression)
-    except ExpressionError as error:
-        raise ExpressionError(f"expression '{expression}' resulted in error: {error}") from error
 
 
 def _message(validation: Mapping[str, str], known: Names) -> str:
