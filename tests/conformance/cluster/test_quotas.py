@@ -5,6 +5,7 @@ from typing import Any
 from harness.kube import ApiError
 from lws.sandbox.server.status import ApiStatus
 from tests.conformance.cluster.worlds.objects import claim_template, pod, stateful_set
+from tests.conformance.cluster.worlds.sandbox import SandboxWorld
 from tests.conformance.cluster.worlds.world import Json, World
 
 
@@ -216,3 +217,45 @@ def test_a_claim_that_is_refused_holds_its_pod_back(world: World) -> None:
         f"Create Claim data-web-1 for Pod web-1 in StatefulSet web failed error: {why}",
         f"Create Pod web-1 in StatefulSet web failed error: failed to create PVC data-web-1: {why}",
     }
+
+
+def test_what_was_charged_and_not_stored_is_given_back_in_time(sandbox: SandboxWorld) -> None:
+    """A real cluster does so after five minutes, too."""
+    sandbox.create(named_quota("q", {"count/secrets": "5"}))
+    until_used(sandbox, **{"count/secrets": "0"})
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+    sandbox.create(secret)
+    assert "already exists" in refusal(sandbox, secret)
+    assert used(sandbox) == {"count/secrets": "2"}
+    sandbox.pass_time(301)
+    assert used(sandbox) == {"count/secrets": "1"}
+
+
+def test_a_quota_of_objects_that_are_served_later_counts_them_from_then_on(
+    sandbox: SandboxWorld,
+) -> None:
+    name = "count/gadgets.example.com"
+    sandbox.create(named_quota("q", {name: "1"}))
+    sandbox.settle()
+    assert used(sandbox) == {}
+    schema = {"openAPIV3Schema": {"type": "object"}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": schema}
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "gadgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "names": {"plural": "gadgets", "kind": "Gadget"},
+            "scope": "Namespaced",
+            "versions": [version],
+        },
+    }
+    sandbox.create(definition)
+    until_used(sandbox, **{name: "0"})
+    gadget = {"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {"name": "g"}}
+    sandbox.create(gadget)
+    assert "exceeded quota" in refusal(sandbox, {**gadget, "metadata": {"name": "h"}})
+    sandbox.delete("gadgets", "g")
+    until_used(sandbox, **{name: "0"})
+    sandbox.create(gadget)
