@@ -10,7 +10,14 @@ from functools import partial
 
 from lws.client.resources import CRDS, Resource
 from lws.sandbox.cluster.context import CONTROLLERS, Context
-from lws.sandbox.cluster.objects import namespace_of, place_of, status_of, with_status
+from lws.sandbox.cluster.objects import (
+    is_terminating,
+    namespace_of,
+    place_of,
+    status_of,
+    uid_of,
+    with_status,
+)
 from lws.sandbox.cluster.worker import Worker
 from lws.sandbox.server.quota import (
     NOTHING,
@@ -26,8 +33,28 @@ from lws.sandbox.server.verbs import JsonObject
 QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota")
 _NAMESPACE = "namespace"
 _RECOUNT_SECONDS = 300.0
-_SECONDS_PER_OBJECT = 1e-4  # between two counts; one object takes a tenth of it to count
+_SECONDS_PER_OBJECT = 1e-4  # between two counts; to count an object again takes a tenth of it
 Place = tuple[str, str]
+
+
+class _Known:
+    """What an object used when it was last counted."""
+
+    __slots__ = ("_spec", "_state", "usage")
+
+    def __init__(self, obj: JsonObject, usage: Amounts) -> None:
+        self._spec, self._state, self.usage = obj.get("spec"), _state(obj), usage
+
+    def is_of(self, obj: JsonObject) -> bool:
+        """Does it still? An object shares with its next version what has not changed."""
+        is_same = self._spec is not None and self._spec is obj.get("spec")
+        return is_same and not is_terminating(obj) and self._state == _state(obj)
+
+
+def _state(obj: JsonObject) -> tuple[object, object]:
+    """What usage goes by besides the spec."""
+    shown = status_of(obj)
+    return shown.get("phase"), shown.get("allocatedResources")
 
 
 class QuotaController:
@@ -40,7 +67,7 @@ class QuotaController:
         self._quotas = context.caches.of(QUOTAS)
         self._quotas.index(_NAMESPACE, lambda quota: (namespace_of(quota),))
         self._watched: set[Resource] = set()
-        self._sizes: dict[Place, int] = {}
+        self._known: dict[Place, dict[str, _Known]] = {}
         self._soon: set[Place] = set()
         self.worker: Worker[Place] = Worker(context.clock, self._count, parallel=4)
         self._quotas.on_change(self._quota_changed)
@@ -87,7 +114,7 @@ class QuotaController:
         """Many that end together are one count, if it is a long one."""
         if place not in self._soon:
             self._soon.add(place)
-            self.worker.add_after(place, self._sizes.get(place, 0) * _SECONDS_PER_OBJECT)
+            self.worker.add_after(place, len(self._known.get(place, ())) * _SECONDS_PER_OBJECT)
 
     def _watch(self, resource: Resource, evaluator: Evaluator) -> None:
         if resource not in self._watched:
@@ -104,7 +131,7 @@ class QuotaController:
         except ApiStatus as refusal:
             if refusal.code != 404:
                 raise
-            self._sizes.pop(place, None)
+            self._known.pop(place, None)
             return
         shown, hard = status_of(quota), _hard(quota)
         used = {**amounts(shown.get("used")), **self._used(quota)}
@@ -119,17 +146,21 @@ class QuotaController:
 
     def _used(self, quota: JsonObject) -> dict[str, Amount]:
         used: dict[str, Amount] = {}
-        size = 0
+        before, now = self._known.get(place_of(quota), {}), self._clock.now()
+        known: dict[str, _Known] = {}
         for resource, evaluator in self._counted(_hard(quota)):
             self._watch(resource, evaluator)
             names = [name for name in _hard(quota) if evaluator.covers(name)]
             used.update(dict.fromkeys(names, NOTHING))
-            objects = self._api.list(resource, namespace=namespace_of(quota)).items
-            size += len(objects)
-            for obj in objects:
-                if evaluator.counts(quota, obj):
-                    _add(used, evaluator.usage(obj, self._clock.now()), names)
-        self._sizes[place_of(quota)] = size
+            for obj in self._api.list(resource, namespace=namespace_of(quota)).items:
+                if not evaluator.counts(quota, obj):
+                    continue
+                one = before.get(uid_of(obj))
+                if one is None or not one.is_of(obj):
+                    one = _Known(obj, evaluator.usage(obj, now))
+                known[uid_of(obj)] = one
+                _add(used, one.usage, names)
+        self._known[place_of(quota)] = known
         return used
 
     def _counted(self, names: Collection[str]) -> Iterator[tuple[Resource, Evaluator]]:
