@@ -9,6 +9,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -46,6 +47,7 @@ var roots = []reflect.Type{
 	reflect.TypeFor[appsv1.DaemonSet](),
 	reflect.TypeFor[autoscalingv1.Scale](),
 	reflect.TypeFor[autoscalingv2.HorizontalPodAutoscaler](),
+	reflect.TypeFor[batchv1.Job](),
 	reflect.TypeFor[storagev1.StorageClass](),
 	reflect.TypeFor[eventsv1.Event](),
 	reflect.TypeFor[coordinationv1.Lease](),

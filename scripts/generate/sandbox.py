@@ -30,6 +30,7 @@ ROOTS = {
     ),
     "io.k8s.api.autoscaling.v1": ("Scale",),
     "io.k8s.api.autoscaling.v2": ("HorizontalPodAutoscaler",),
+    "io.k8s.api.batch.v1": ("Job",),
     "io.k8s.api.storage.v1": ("StorageClass",),
     "io.k8s.api.events.v1": ("Event",),
     "io.k8s.api.coordination.v1": ("Lease",),

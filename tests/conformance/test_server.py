@@ -146,6 +146,7 @@ _FILES = (
     "basics",
     "builtin",
     "custom",
+    "jobs",
     "limits",
     "malformed",
     "networking",

@@ -366,8 +366,14 @@ scale deploy web --replicas=3
 wait --for=condition=Available deploy/web --timeout=20s
 rollout status deploy web --timeout=30s
 delete deploy web
+create job work --image=a:1 -- true
+wait --for=condition=Complete job/work --timeout=20s
+get job
+describe job work
+delete job work
 """.strip()
 _NAMES = (
+    (re.compile(r"\bwork-[a-z0-9]{5}\b"), "work-<hash>"),
     (re.compile(r"\b(web-[a-z0-9]{6,10})(-[a-z0-9]{5})?\b"), "web-<hash>"),
     (re.compile(r"pod-template-hash[=:] ?[a-z0-9]+"), "pod-template-hash=<hash>"),
     (re.compile(r"Waiting for deployment .*\n"), ""),  # as often as it had to be looked at
@@ -376,7 +382,9 @@ _NAMES = (
 
 
 @pytest.mark.real
-def test_kubectl_prints_the_same_of_deployments(plane: ControlPlane, tmp_path: Path) -> None:
+def test_kubectl_prints_the_same_of_deployments_and_jobs(
+    plane: ControlPlane, tmp_path: Path
+) -> None:
     served = Served([NodeSpec(name="node-0"), NodeSpec(name="node-1")])
     served.start()
     try:

@@ -16,6 +16,7 @@ from lws.sandbox.cluster.disruption import DisruptionController
 from lws.sandbox.cluster.endpoints.controller import EndpointSliceController
 from lws.sandbox.cluster.events import Recorder
 from lws.sandbox.cluster.garbage.collector import GarbageCollector
+from lws.sandbox.cluster.job.controller import JobController
 from lws.sandbox.cluster.kubelet import statuses
 from lws.sandbox.cluster.kubelet.kubelet import Kubelets
 from lws.sandbox.cluster.namespaces import NamespaceController
@@ -128,6 +129,7 @@ class Cluster:
             StatefulSetController(context, has_max_unavailable=options.max_unavailable_gate),
             ReplicaSetController(context),
             DeploymentController(context),
+            JobController(context),
             GarbageCollector(context),
             EndpointSliceController(context),
             VolumeController(context),

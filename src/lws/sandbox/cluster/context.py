@@ -11,6 +11,7 @@ from lws.sandbox.server.verbs import Caller, Verbs
 CLAIMS = Resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim")
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 ENDPOINT_SLICES = Resource("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice")
+JOBS = Resource("batch", "v1", "jobs", "Job")
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
 REPLICA_SETS = Resource("apps", "v1", "replicasets", "ReplicaSet")
 SERVICE_ACCOUNTS = Resource("", "v1", "serviceaccounts", "ServiceAccount")

@@ -66,6 +66,7 @@ _NAMESPACED = {
     "autoscaling/v2": (
         ("HorizontalPodAutoscaler", "horizontalpodautoscalers", "hpa", "all", _STATUS),
     ),
+    "batch/v1": (("Job", "jobs", "", "all", _STATUS),),
     "coordination.k8s.io/v1": (("Lease", "leases", "", "", ()),),
     "discovery.k8s.io/v1": (("EndpointSlice", "endpointslices", "", "", ()),),
     "events.k8s.io/v1": (("Event", "events", "ev", "", ()),),
@@ -154,6 +155,7 @@ _GENERATION = frozenset(
         "EndpointSlice",
         "Ingress",
         "IngressClass",
+        "Job",
         "MutatingWebhookConfiguration",
         "NetworkPolicy",
         "Pod",
@@ -210,6 +212,7 @@ _FIELDS = {
         "source",
         "type",
     ),
+    "Job": ("status.successful",),
     "Namespace": ("status.phase",),
     "Node": ("spec.unschedulable",),
     "Pod": (

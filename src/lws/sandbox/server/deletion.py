@@ -19,7 +19,14 @@ JsonObject = dict[str, Any]
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 _UNCOLLECTED = frozenset(("Event",))  # nothing of theirs is collected, so nothing is marked
-_DEFAULT_CHOICE = {"ReplicationController": Propagation.ORPHAN}  # older than the collector
+_DEFAULT_CHOICE = {  # older than the collector
+    "Job": Propagation.ORPHAN,
+    "ReplicationController": Propagation.ORPHAN,
+}
+_JOB_WORDS = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to"
+    " remove them or set propagationPolicy=Orphan to suppress this warning"
+)
 _ATTEMPTS = 20
 
 
@@ -157,6 +164,8 @@ def _with_finalizers(operation: Operation, obj: JsonObject, options: DeleteOptio
     present: Sequence[str] = obj["metadata"].get("finalizers") or ()
     wanted = [one for one in present if one not in (ORPHAN, FOREGROUND)]
     choice = options.propagation
+    if choice is None and operation.kind.storage == "batch/jobs":
+        operation.warn(_JOB_WORDS)
     if choice is None and not set(present) & {ORPHAN, FOREGROUND}:
         choice = _DEFAULT_CHOICE.get(operation.kind.resource.kind)
     if choice is None:

@@ -21,6 +21,8 @@ _FIRST_GROUPS = (  # the order of a real server, which is that of kubectl api-re
     "authentication.k8s.io",
     "authorization.k8s.io",
     "autoscaling",
+    "batch",
+    "networking.k8s.io",
     "policy",
     "rbac.authorization.k8s.io",
     "storage.k8s.io",

@@ -16,6 +16,10 @@ Path = tuple[str, ...]
 
 _PRIORITY_CLASSES = "scheduling.k8s.io/priorityclasses"
 _STORAGE_CLASSES = "storage.k8s.io/storageclasses"
+_UNDONE_OF_JOBS = (
+    *("backoffLimitPerIndex", "maxFailedIndexes", "managedBy", "podFailurePolicy"),
+    "successPolicy",
+)
 _INGRESS_CLASSES = "networking.k8s.io/ingressclasses"
 _DEFAULT_INGRESS_CLASS = "ingressclass.kubernetes.io/is-default-class"
 _INGRESS_CLASS = "kubernetes.io/ingress.class"
@@ -139,6 +143,17 @@ def _admit_ingress(world: World, operation: Operation, ingress: JsonObject) -> N
         spec["ingressClassName"] = name
 
 
+def _admit_job(world: World, operation: Operation, job: JsonObject) -> None:
+    """Jobs of the simple form."""
+    del world, operation
+    spec = job.get("spec") or {}
+    for field in _UNDONE_OF_JOBS:
+        if spec.get(field) is not None:
+            raise status.not_implemented(f"{field} of Jobs")
+    if spec.get("completionMode") == "Indexed":
+        raise status.not_implemented("Jobs whose pods have an index")
+
+
 def _default_class(world: World, storage: str, annotation: str) -> str:
     """The newest that calls itself the default; of those of one second the first by name."""
     defaults = [
@@ -163,6 +178,7 @@ def _add_finalizer(obj: JsonObject, finalizer: str) -> None:
 
 _PLUGINS: Mapping[str, Callable[[World, Operation, JsonObject], None]] = {
     "Ingress": _admit_ingress,
+    "Job": _admit_job,
     "PersistentVolume": _admit_volume,
     "PersistentVolumeClaim": _admit_claim,
     "Pod": _admit_pod,

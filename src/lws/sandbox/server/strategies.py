@@ -19,6 +19,7 @@ _CREATED_STATUS: Mapping[str, Callable[[JsonObject], JsonObject]] = {
         ],
     },
     "Ingress": lambda _: {"loadBalancer": {}},
+    "Job": lambda _: {},
     "Namespace": lambda _: {"phase": "Active"},
     "PersistentVolumeClaim": lambda _: {"phase": "Pending"},
     "Pod": lambda pod: {"phase": "Pending", **_gated(pod), "qosClass": qos_class(pod)},
@@ -60,12 +61,8 @@ def prepare_creation(kind: Kind, obj: JsonObject, now: str) -> None:
         obj.pop("status", None)
     if kind.is_custom or kind.has_generation:
         metadata["generation"] = 1
-    if kind.is_custom:
-        return
-    if name == "Namespace":
-        _prepare_namespace(obj)
-    elif name == "Pod":
-        _name_app_armor(obj)
+    if not kind.is_custom and name in _PREPARED:
+        _PREPARED[name](obj)
 
 
 def prepare_update(kind: Kind, new: JsonObject, old: JsonObject) -> None:
@@ -77,6 +74,8 @@ def prepare_update(kind: Kind, new: JsonObject, old: JsonObject) -> None:
             new.pop("status", None)
     if kind.resource.kind == "Namespace":
         _keep(new, old, "spec")
+    if kind.resource.kind == "Job" and not kind.is_custom:
+        _label_job(new)
     if (kind.is_custom or kind.has_generation) and is_other_generation(kind, new, old):
         new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
@@ -91,6 +90,8 @@ def prepare_status_update(kind: Kind, new: JsonObject, old: JsonObject) -> None:
             _keep(new, old, field)
     if kind.resource.kind == "Pod":
         _keep_pod_parts(new, old)
+    if kind.resource.kind == "Job":
+        _label_job(new)
     if kind.resource.kind == "Namespace" and not old["metadata"].get("deletionTimestamp"):
         new.setdefault("status", {})["phase"] = "Active"
 
@@ -153,6 +154,30 @@ def _prepare_namespace(obj: JsonObject) -> None:
     obj["metadata"]["labels"] = {**labels, "kubernetes.io/metadata.name": name}
 
 
+def _label_job(job: JsonObject) -> None:
+    """A Job without labels has those of its pods."""
+    labels = part(job, "spec", "template", "metadata", "labels")
+    if labels and not job["metadata"].get("labels"):
+        job["metadata"]["labels"] = dict(labels)
+
+
+def _select_own_pods(job: JsonObject) -> None:
+    """A Job's pods are told from others by its UID, unless it says how."""
+    spec, metadata = job["spec"], job["metadata"]
+    if spec.get("manualSelector"):
+        return
+    uid, name = metadata["uid"], metadata["name"]
+    template = spec.setdefault("template", {}).setdefault("metadata", {})
+    labels = dict(template.get("labels") or {})
+    for prefix in ("batch.kubernetes.io/", ""):
+        labels |= {f"{prefix}controller-uid": uid, f"{prefix}job-name": name}
+    template["labels"] = labels
+    selector = spec.setdefault("selector", {})
+    own = {"batch.kubernetes.io/controller-uid": uid}
+    selector["matchLabels"] = {**(selector.get("matchLabels") or {}), **own}
+    _label_job(job)
+
+
 _APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
 
 
@@ -193,3 +218,10 @@ def _gated(pod: JsonObject) -> JsonObject:
         "message": "Scheduling is blocked due to non-empty scheduling gates",
     }
     return {"conditions": [condition]}
+
+
+_PREPARED: Mapping[str, Callable[[JsonObject], None]] = {
+    "Job": _select_own_pods,
+    "Namespace": _prepare_namespace,
+    "Pod": _name_app_armor,
+}

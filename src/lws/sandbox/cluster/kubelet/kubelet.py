@@ -18,6 +18,7 @@ from lws.sandbox.cluster.objects import (
     TERMINAL,
     annotations_of,
     condition_of,
+    controller_of,
     has_condition,
     is_ready,
     is_terminating,
@@ -37,6 +38,7 @@ START_AFTER = "test.lws/start-after"
 READY_AFTER = "test.lws/ready-after"
 UNREADY = "test.lws/unready"
 TERMINATE_AFTER = "test.lws/terminate-after"
+COMPLETE_AFTER = "test.lws/complete-after"
 STUCK = "test.lws/stuck"
 
 ON_NODE = "node"
@@ -184,13 +186,26 @@ class Kubelets:
         for entry in list(statuses.ended_entries(pod)):
             changed = self._restarted(changed, entry, life)
         entries = statuses.container_statuses(changed)
-        if entries and all("terminated" in (one.get("state") or {}) for one in entries):
+        if self._is_done(changed):
+            changed = statuses.completed(statuses.done(changed, self._clock), self._clock)
+        elif entries and all("terminated" in (one.get("state") or {}) for one in entries):
             changed = statuses.completed(changed, self._clock)
         elif self._is_ready_due(changed) or _is_belied(changed, life):
             changed = statuses.readied(changed, self._clock, ready=True, reason="")
         if changed is not pod:
             await self._write(changed)
         life.is_told_again = False
+
+    def _is_done(self, pod: JsonObject) -> bool:
+        """Has it done its work? Only the pods of Jobs have some, and those that say how long."""
+        owner = controller_of(pod)
+        is_of_job = owner is not None and owner["kind"] == "Job"
+        if not is_of_job and COMPLETE_AFTER not in annotations_of(pod):
+            return False
+        states = (one.get("state") or {} for one in statuses.container_statuses(pod))
+        if not all("running" in state for state in states) or UNREADY in annotations_of(pod):
+            return False
+        return self._is_due(pod, "done", _wish(pod, COMPLETE_AFTER, self._ready_after(pod)))
 
     def _is_ready_due(self, pod: JsonObject) -> bool:
         ready = condition_of(pod, "Ready") or {}

@@ -78,6 +78,17 @@ def ended(
     return _with_readiness(over, clock, ready=False, reason="PodFailed")
 
 
+def done(pod: JsonObject, clock: Clock) -> JsonObject:
+    """All its containers have ended by themselves, with exit code 0."""
+    now = format_time(clock.now())
+    entries = []
+    for one in container_statuses(pod):
+        started = ((one.get("state") or {}).get("running") or {}).get("startedAt") or now
+        terminated = {"exitCode": 0, "reason": "Completed", "startedAt": started}
+        entries.append(_ended(one, {**terminated, "finishedAt": now}))
+    return with_status(pod, containerStatuses=entries)
+
+
 def completed(pod: JsonObject, clock: Clock) -> JsonObject:
     """All its containers have ended for good, by themselves."""
     codes = [_exit_code(one) for one in container_statuses(pod)]

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from lws.client.resources import PODS
+from lws.sandbox.cluster.children import Children
 from lws.sandbox.cluster.context import REPLICA_SETS, Context
+from lws.sandbox.cluster.events import Source
 from lws.sandbox.cluster.objects import (
     TERMINAL,
     available_in,
@@ -18,7 +20,6 @@ from lws.sandbox.cluster.objects import (
     uid_of,
 )
 from lws.sandbox.cluster.owners import OWNER, Owners, owner_key, owner_keys, selects
-from lws.sandbox.cluster.replicaset.hands import Hands
 from lws.sandbox.cluster.replicaset.preference import surplus
 from lws.sandbox.cluster.replicaset.status import counted_status
 from lws.sandbox.cluster.worker import Again, Worker
@@ -28,6 +29,7 @@ from lws.sandbox.server.verbs import JsonObject
 Place = tuple[str, str]
 
 _NAMESPACE = "namespace"
+_SOURCE = Source("replicaset-controller")
 
 
 class ReplicaSetController:
@@ -40,7 +42,7 @@ class ReplicaSetController:
         self._sets.index(OWNER, owner_keys)
         self._pods = context.caches.of(PODS)
         self._owners = Owners(context, REPLICA_SETS, PODS)
-        self._hands = Hands(context)
+        self._children = Children(context, REPLICA_SETS, _SOURCE)
         self.worker: Worker[Place] = Worker(context.clock, self._sync)
         self._sets.on_change(self._set_changed)
         self._pods.on_change(self._pod_changed)
@@ -102,11 +104,11 @@ class ReplicaSetController:
     async def _manage(self, replica_set: JsonObject, pods: Sequence[JsonObject]) -> None:
         missing = int(replica_set["spec"].get("replicas") or 0) - len(pods)
         if missing > 0:
-            await self._hands.create(replica_set, missing)
+            await self._children.create(replica_set, missing)
         elif missing < 0:
             now = self._clock.now()
             going = surplus(pods, self._siblings(replica_set), -missing, now)
-            await self._hands.delete(replica_set, going)
+            await self._children.delete(replica_set, going)
 
     def _siblings(self, replica_set: JsonObject) -> list[JsonObject]:
         """Active pods of all ReplicaSets of the same Deployment."""
@@ -124,7 +126,7 @@ class ReplicaSetController:
         )
         status = counted_status(replica_set, pods, terminating, problem, self._clock)
         if status != status_of(replica_set):
-            await self._hands.set_status(replica_set, status)
+            await self._children.set_status(replica_set, status)
 
     def _plan_check(self, replica_set: JsonObject, pods: Sequence[JsonObject]) -> None:
         """Come back when the next pod has been ready for long enough."""

@@ -13,6 +13,7 @@ from lws.sandbox.schema.defaults.words import (
 )
 
 _APPS = "io.k8s.api.apps.v1."
+_BATCH = "io.k8s.api.batch.v1."
 _ADMISSION = "io.k8s.api.admissionregistration.v1."
 _AUTOSCALING = "io.k8s.api.autoscaling.v2."
 _EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
@@ -46,6 +47,19 @@ def _daemon_set_spec(spec: JsonObject) -> None:
     strategy.setdefault("type", "RollingUpdate")
     if strategy["type"] == "RollingUpdate":
         fill(strategy.setdefault("rollingUpdate", {}), maxUnavailable=1, maxSurge=0)
+
+
+def _job_spec(spec: JsonObject) -> None:
+    if spec.get("completions") is None and spec.get("parallelism") is None:
+        spec["completions"] = 1
+    fill(spec, parallelism=1, backoffLimit=6, completionMode="NonIndexed", suspend=False)
+    fill(spec, podReplacementPolicy="TerminatingOrFailed", manualSelector=False)
+
+
+def _job(job: JsonObject) -> None:
+    labels = (job["spec"]["template"].get("metadata") or {}).get("labels")
+    if labels and not job["metadata"].get("labels"):
+        job["metadata"]["labels"] = dict(labels)
 
 
 def _replication_controller(controller: JsonObject) -> None:
@@ -152,6 +166,8 @@ SETTERS: Mapping[str, Setter] = {
     f"{_APPS}DeploymentSpec": _deployment_spec,
     f"{_APPS}DaemonSetSpec": _daemon_set_spec,
     f"{_APPS}ReplicaSetSpec": absent_filler(replicas=1),
+    f"{_BATCH}Job": _job,
+    f"{_BATCH}JobSpec": _job_spec,
     f"{CORE}ReplicationController": _replication_controller,
     f"{CORE}ServiceSpec": _service_spec,
     f"{_AUTOSCALING}HorizontalPodAutoscalerSpec": _autoscaler_spec,

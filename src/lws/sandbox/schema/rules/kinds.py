@@ -8,6 +8,7 @@ from lws.sandbox.schema.rules.admission import policy_binding_rules, policy_rule
 from lws.sandbox.schema.rules.definitions import definition_rules
 from lws.sandbox.schema.rules.deployments import deployment_rules, replica_set_rules
 from lws.sandbox.schema.rules.ingresses import ingress_class_rules, ingress_rules
+from lws.sandbox.schema.rules.jobs import job_rules
 from lws.sandbox.schema.rules.pods import pod_rules, pod_template_rules
 from lws.sandbox.schema.rules.policies import network_policy_rules
 from lws.sandbox.schema.rules.quotas import limit_range_rules, quota_rules
@@ -44,6 +45,7 @@ RULES: Mapping[Kind, KindRules] = {
     ("apps", "v1", "Deployment"): deployment_rules,
     ("apps", "v1", "ReplicaSet"): replica_set_rules,
     ("apps", "v1", "StatefulSet"): stateful_set_rules,
+    ("batch", "v1", "Job"): job_rules,
     ("coordination.k8s.io", "v1", "Lease"): others.lease_rules,
     ("discovery.k8s.io", "v1", "EndpointSlice"): others.fixed("addressType"),
     ("networking.k8s.io", "v1", "Ingress"): ingress_rules,

@@ -5,7 +5,7 @@ from typing import Any
 
 from lws.sandbox.server.documents import part
 from lws.sandbox.server.kinds import Column, Kind
-from lws.sandbox.server.tables import admission, networking
+from lws.sandbox.server.tables import admission, jobs, networking
 from lws.sandbox.server.tables.layout import (
     AGE,
     NAME,
@@ -412,6 +412,10 @@ _ROWS: Mapping[str, tuple[str, CellsOf]] = {
     ),
     "Ingress": ("Name, Class, Hosts, Address, Ports, Age", networking.ingress),
     "IngressClass": ("Name, Controller, Parameters, Age", networking.ingress_class),
+    "Job": (
+        "Name, Status, Completions, Duration, Age, Containers+, Images+, Selector+",
+        jobs.job,
+    ),
     "Lease": ("Name, Holder, Age", _aged(lambda o: part(o, "spec", "holderIdentity") or "")),
     "LimitRange": _CREATED,
     "MutatingWebhookConfiguration": _WEBHOOKS,
