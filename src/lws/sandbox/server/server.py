@@ -10,7 +10,7 @@ from lws.base.times import format_time
 from lws.sandbox.patch import updated
 from lws.sandbox.server.admission import chain_of
 from lws.sandbox.server.api import Api
-from lws.sandbox.server.authorization.bootstrap import bootstrap_objects
+from lws.sandbox.server.authorization.bootstrap import bootstrap_objects, restored
 from lws.sandbox.server.builtin import builtin_kinds
 from lws.sandbox.server.definitions import Definitions
 from lws.sandbox.server.documents import in_order
@@ -72,8 +72,12 @@ class Server:
         await self.store.close()
 
     def _ensure(self, key: Key, obj: JsonObject) -> None:
-        """What is there from a former life stays as it is."""
-        if self.store.get(key) is not None:
+        """What is there from a former life stays as it is, or is given back what it lacks."""
+        present = self.store.get(key)
+        if present is not None:
+            changed = restored(present, obj)
+            if changed is not None:
+                self.store.update(key, changed, expected=present)
             return
         clock = self.world.clock
         metadata = {

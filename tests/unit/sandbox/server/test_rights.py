@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from lws.client.requests import Request
+from lws.runtime.clock import VirtualClock
 from lws.sandbox.server import Server, User
 from lws.sandbox.server.authorization import Attributes
 from lws.sandbox.server.authorization.attributes import attributes_of
@@ -195,3 +196,30 @@ async def test_any_of_many_bindings_is_enough(client: Client) -> None:
     await grant(client, "last", rule("list", "pods"), who=user("joe"))
     assert (await client.ask("GET", PODS, user=JOE)).status == 200
     assert (await client.ask("GET", "/api/v1/secrets", user=JOE)).status == 403
+
+
+async def test_the_first_roles_are_whole_again_at_the_next_start(
+    server: Server, client: Client, clock: VirtualClock
+) -> None:
+    """Unless somebody has said that they are his."""
+    merge = "application/merge-patch+json"
+    own = {"annotations": {"rbac.authorization.kubernetes.io/autoupdate": "false"}}
+    basic, discovery = (
+        f"{RBAC}/clusterroles/system:basic-user",
+        f"{RBAC}/clusterroles/system:discovery",
+    )
+    more = rule("get", "things", "example.com")
+    await client.ask("PATCH", basic, {"rules": [more]}, content_type=merge)
+    await client.ask("PATCH", discovery, {"metadata": own, "rules": []}, content_type=merge)
+    binding = f"{RBAC}/clusterrolebindings/system:basic-user"
+    await client.ask("PATCH", binding, {"subjects": []}, content_type=merge)
+    await client.ask("DELETE", f"{RBAC}/clusterroles/cluster-admin")
+    again = Client(Server(clock=clock, store=server.store))
+    first, *others = (await again.json("GET", basic))["rules"]
+    assert (first, len(others)) == (more, 3)
+    assert not (await again.json("GET", discovery)).get("rules")
+    assert (await again.json("GET", binding))["subjects"] == [user("system:authenticated", "Group")]
+    assert (await again.ask("GET", f"{RBAC}/clusterroles/cluster-admin")).status == 200
+    review = {"spec": {"namespace": "default"}}
+    path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
+    assert (await again.ask("POST", path, review, user=JOE)).status == 201

@@ -20,6 +20,7 @@ from lws.sandbox.server.authorization.authorizer import (
     RBAC,
     ROLES,
 )
+from lws.sandbox.server.authorization.rules import uncovered
 from lws.sandbox.store import Key
 
 JsonObject = dict[str, Any]
@@ -29,6 +30,7 @@ _WRITE = "create delete deletecollection patch update"
 _BOTH = "create delete deletecollection get list patch update watch"
 _HEALTH = "/healthz /livez /readyz /version /version/"
 _SYSTEM = "kube-system"
+_AUTOUPDATE = "rbac.authorization.kubernetes.io/autoupdate"
 _READER = "extension-apiserver-authentication-reader"
 
 _RULES: Mapping[str, str] = {
@@ -119,6 +121,23 @@ _BOUND: Mapping[str, tuple[str, ...]] = {
 _READERS = ("system:kube-controller-manager", "system:kube-scheduler")
 
 
+def restored(present: JsonObject, wanted: JsonObject) -> JsonObject | None:
+    """One that is there from a former life, with what it lacks; None if it lacks nothing, or is
+    to be left alone."""
+    annotations = present["metadata"].get("annotations") or {}
+    if annotations.get(_AUTOUPDATE) != "true":
+        return None
+    changed: JsonObject = {}
+    rules, subjects = present.get("rules") or [], present.get("subjects") or []
+    lacking = uncovered(rules, wanted.get("rules") or ())
+    if lacking:
+        changed["rules"] = [*rules, *lacking]
+    absent = [one for one in wanted.get("subjects", ()) if one not in subjects]
+    if absent:
+        changed["subjects"] = [*subjects, *absent]
+    return {**present, **changed} if changed else None
+
+
 def bootstrap_objects() -> Iterator[tuple[Key, JsonObject]]:
     """All of them, as they are sent."""
     for name, lines in _RULES.items():
@@ -161,7 +180,7 @@ def _object(kind: str, name: str, *, namespace: str = "", into: str = "") -> Jso
     metadata["labels"] = {"kubernetes.io/bootstrapping": "rbac-defaults"}
     if into:
         metadata["labels"][_label(into)] = "true"
-    metadata["annotations"] = {"rbac.authorization.kubernetes.io/autoupdate": "true"}
+    metadata["annotations"] = {_AUTOUPDATE: "true"}
     return {"kind": kind, "apiVersion": f"{RBAC}/v1", "metadata": metadata}
 
 

@@ -44,13 +44,19 @@ def _covers_path(pattern: str, path: str) -> bool:
 
 def missing(owned: Sequence[Rule], wanted: Iterable[Rule]) -> Sequence[str]:
     """What the wanted rules allow and the owned ones do not, in words; each in its own line."""
-    uncovered = [
-        small
-        for rule in wanted
-        for small in _broken_down(rule)
-        if not any(_covers(one, small) for one in owned)
-    ]
-    return sorted({_words(rule) for rule in _gathered(uncovered)})
+    return sorted({_words(rule) for rule in uncovered(owned, wanted)})
+
+
+def uncovered(owned: Sequence[Rule], wanted: Iterable[Rule]) -> Sequence[Rule]:
+    """What the wanted rules allow and the owned ones do not."""
+    return list(
+        _gathered(
+            small
+            for rule in wanted
+            for small in _broken_down(rule)
+            if not any(_covers(one, small) for one in owned)
+        )
+    )
 
 
 def _broken_down(rule: Rule) -> Iterator[Rule]:
