@@ -8,7 +8,6 @@ from lws.sandbox.server.authentication.users import MASTERS
 from lws.sandbox.server.authorization.attributes import Attributes
 from lws.sandbox.server.authorization.authorizer import RBAC, gathered
 from lws.sandbox.server.authorization.rules import Rule, missing, quoted
-from lws.sandbox.server.documents import without_times
 from lws.sandbox.server.operations import Operation, World
 from lws.sandbox.server.status import ApiStatus, Subject
 
@@ -42,8 +41,8 @@ def _is_same(new: JsonObject, old: JsonObject) -> bool:
 
 
 def _counted(obj: JsonObject) -> JsonObject:
-    metadata = without_times(obj["metadata"])
-    kept = {name: value for name, value in metadata.items() if name not in _UNCOUNTED and value}
+    metadata = obj["metadata"].items()
+    kept = {name: value for name, value in metadata if name not in _UNCOUNTED and value}
     return {**obj, "metadata": kept}
 
 
