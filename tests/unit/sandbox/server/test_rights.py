@@ -6,7 +6,7 @@ import pytest
 
 from lws.client.requests import Request
 from lws.runtime.clock import VirtualClock
-from lws.sandbox.server import Server, User
+from lws.sandbox.server import ApiStatus, Server, User
 from lws.sandbox.server.authorization import Attributes
 from lws.sandbox.server.authorization.attributes import attributes_of
 from lws.sandbox.server.authorization.rules import allows, missing
@@ -223,3 +223,28 @@ async def test_the_first_roles_are_whole_again_at_the_next_start(
     review = {"spec": {"namespace": "default"}}
     path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
     assert (await again.ask("POST", path, review, user=JOE)).status == 201
+
+
+async def test_a_bearer_on_a_node_may_act_for_that_node_alone(
+    server: Server, client: Client
+) -> None:
+    on_node = (("authentication.kubernetes.io/node-name", ("here",)),)
+    bearer = User("robot", ("system:authenticated",), extra=on_node)
+    group = "authentication.k8s.io"
+    rules = (
+        rule("impersonate-on:associated-node:get", "pods"),
+        rule("impersonate:associated-node", "nodes", group),
+    )
+    request = Request("GET", f"{PODS}/a")
+
+    def acting(node: str) -> User | None:
+        named = [("Impersonate-User", f"system:node:{node}")]
+        return server.handler.acting(request, bearer, named)
+
+    with pytest.raises(ApiStatus, match="cannot impersonate-on:associated-node:get resource"):
+        acting("here")
+    await grant(client, "nodes", *rules, who=user("robot"))
+    groups = ("system:nodes", "system:authenticated")
+    assert acting("here") == User("system:node:here", groups)
+    with pytest.raises(ApiStatus, match="cannot impersonate-on:arbitrary-node:get resource"):
+        acting("there")

@@ -27,6 +27,8 @@ from lws.sandbox.server.status import ApiStatus
 _EXTRA = "impersonate-extra-"
 _NODE = "system:node:"
 _NODES = "system:nodes"
+_ON_NODE = "authentication.kubernetes.io/node-name"
+"""What is known of a bearer whose token is bound to a node, or to a pod on one."""
 _GROUP = "authentication.k8s.io"
 
 
@@ -41,6 +43,11 @@ class Impersonation:
     def is_bare(self) -> bool:
         """Is nothing said but the name?"""
         return not (self.user.groups or self.user.uid or self.user.extra)
+
+    @property
+    def is_node(self) -> bool:
+        """Is it the kubelet of a node?"""
+        return self.user.name.startswith(_NODE)
 
     def acting(self) -> User:
         """Who asks from now on."""
@@ -103,19 +110,20 @@ class Impersonations:
 
     def admit(self, asker: User, wanted: Impersonation, asked: Attributes) -> User:
         """Who asks from now on; 403 if he may not. `asked` is what is to be done."""
-        constrained = _constrained(asker, wanted, asked)
-        refused = self._refused(constrained) if constrained else None
-        if constrained and refused is None:
-            self._by_older.discard(asker.name)
-            user = wanted.acting()
-            is_node = wanted.user.name.startswith(_NODE)
-            return replace(user, groups=(_NODES, *user.groups)) if is_node else user
-        refused_by_older = self._refused(_older(asker, wanted))
-        if refused_by_older is None:
+        refusals: list[ApiStatus] = []
+        for needed in _newer(asker, wanted, asked):
+            refused = self._refused(needed)
+            if refused is None:
+                self._by_older.discard(asker.name)
+                user = wanted.acting()
+                return replace(user, groups=(_NODES, *user.groups)) if wanted.is_node else user
+            refusals.append(refused)
+        refused = self._refused(_older(asker, wanted))
+        if refused is None:
             self._by_older.add(asker.name)
             return wanted.acting()
-        is_older_told = refused is None or asker.name in self._by_older
-        raise refused_by_older if is_older_told else refused  # type: ignore[misc]
+        is_older_told = not refusals or asker.name in self._by_older
+        raise refused if is_older_told else refusals[0]
 
     def _refused(self, needed: Iterable[Attributes]) -> ApiStatus | None:
         """The refusal of the first thing that may not be done."""
@@ -146,26 +154,29 @@ def _rest(base: Attributes, user: User) -> Iterator[Attributes]:
             yield replace(base, resource="userextras", subresource=key, name=value)
 
 
-def _constrained(asker: User, wanted: Impersonation, asked: Attributes) -> list[Attributes]:
-    """What the newer rights have to allow; nothing, if there are none for such a user."""
+def _newer(asker: User, wanted: Impersonation, asked: Attributes) -> Iterator[list[Attributes]]:
+    """What the newer rights have to allow: all of one of these. None, if there are none for him."""
     user, account = wanted.user, account_of(wanted.user.name)
-    is_node = user.name.startswith(_NODE)
-    if (account is not None or is_node) and not wanted.is_bare:
-        return []
-    mode = "user-info"
-    if account is not None:
-        mode = "serviceaccount"
-    elif is_node:
-        mode = "arbitrary-node"
+    if (account is not None or wanted.is_node) and not wanted.is_bare:
+        return
     who: dict[str, Any] = {"user": asker.name, "groups": asker.groups}
-    needed = [replace(asked, **who, verb=f"impersonate-on:{mode}:{asked.verb}")]
-    base = Attributes(**who, verb=f"impersonate:{mode}", group=_GROUP, version="v1")
+
+    def on(mode: str) -> tuple[Attributes, Attributes]:
+        base = Attributes(**who, verb=f"impersonate:{mode}", group=_GROUP, version="v1")
+        return replace(asked, **who, verb=f"impersonate-on:{mode}:{asked.verb}"), base
+
     if account is not None:
-        named = replace(base, resource="serviceaccounts", namespace=account[0], name=account[1])
-    elif is_node:
-        named = replace(base, resource="nodes", name=user.name.removeprefix(_NODE))
+        done, base = on("serviceaccount")
+        namespace, name = account
+        yield [done, replace(base, resource="serviceaccounts", namespace=namespace, name=name)]
+    elif wanted.is_node:
+        node = user.name.removeprefix(_NODE)
+        if (_ON_NODE, (node,)) in asker.extra:
+            done, base = on("associated-node")
+            yield [done, replace(base, resource="nodes", name="*")]
+        done, base = on("arbitrary-node")
+        yield [done, replace(base, resource="nodes", name=node)]
     else:
-        named = replace(base, resource="users", name=user.name)
-    needed.append(named)
-    needed += [replace(base, resource="groups", name=group) for group in user.groups]
-    return [*needed, *_rest(base, user)]
+        done, base = on("user-info")
+        groups = [replace(base, resource="groups", name=group) for group in user.groups]
+        yield [done, replace(base, resource="users", name=user.name), *groups, *_rest(base, user)]
