@@ -7,13 +7,14 @@ are written to a new file that takes the place of the old one.
 """
 
 import asyncio
+import contextlib
 import os
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import orjson
 
@@ -137,7 +138,7 @@ class Journal:
     def _compact(self) -> None:
         """The objects alone, in a new file; what is pending is in them."""
         beside = self._path.with_name(self._path.name + ".new")
-        fresh = beside.open("w+b")
+        fresh = _opened(beside, os.O_TRUNC, "w+b")
         try:
             _lock(fresh, self._path)
             fresh.writelines(_lines(self._snapshot()))
@@ -182,14 +183,22 @@ def open_journal(path: Path) -> Journal:
     """The file, made if there is none; `InvalidInput` if it cannot be had."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        file = os.fdopen(descriptor, "r+b")
+        file = _opened(path, 0, "r+b")
     except OSError as error:
         raise InvalidInput(
             field="--data", message=f"{path} cannot be opened: {error.strerror}"
         ) from error
     _lock(file, path)
     return Journal(path, file)
+
+
+def _opened(path: Path, flags: int, mode: str) -> BinaryIO:
+    """For its owner alone: Secrets are in it, and the key that signs tokens."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o600)
+    if sys.platform != "win32":
+        with contextlib.suppress(PermissionError):  # somebody else's is written anew as our own
+            os.fchmod(descriptor, 0o600)  # one that was left there may have been open to others
+    return cast("BinaryIO", os.fdopen(descriptor, mode))
 
 
 def _lock(file: BinaryIO, path: Path) -> None:

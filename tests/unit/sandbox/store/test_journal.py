@@ -164,3 +164,13 @@ async def test_a_full_disk_is_an_error_and_nothing_is_lost_once_there_is_room(
     again = _open(path)
     assert again.count("/pods") == 1
     await again.close()
+
+
+async def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    for left in (path, tmp_path / "data.new"):  # by a kill, or an older version
+        left.touch(0o644)
+    for _ in range(2):  # new, and written anew from what was there
+        store = _open(path)
+        await store.close()
+        assert path.stat().st_mode & 0o777 == 0o600
