@@ -4,18 +4,20 @@
     bob,group> METHOD(options) PATH ~ignored,fields BODY
 
 Options: the kind of patch (json, merge, strategic, apply) and the form of the answer (table,
-partial, partials, html, other). `{ns}` and `{group}` are new names of each run. `WAIT 0.5` lets the
-real server learn of what was written before; its admission goes by caches. Who asks stands before
+partial, partials, html, other). `{ns}` and `{group}` are new names of each run. The real server's
+admission goes by caches: `WAIT 0.5` lets it learn of what was written before, `UNTIL 403 METHOD …`
+asks it, with a request that leaves nothing behind, until it answers so. Who asks stands before
 `>`, with groups after the name (and `!` for a colon): somebody in whose name the administrator
 asks; with `joe:bob,group>`, joe does, and nobody (`>` alone) has no token.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "requests"
 _LINE = re.compile(r"(?:(\S*)> )?(\w+)(?:\(([\w,]+)\))? (\S+)(?: ~(\S+))?(?: (.*))?")
+_UNTIL = re.compile(r"UNTIL (\d+) (.*)")
 _PATCHES = {
     "json": "application/json-patch+json",
     "merge": "application/merge-patch+json",
@@ -45,6 +47,8 @@ class Step:
     ignored: tuple[str, ...]
     who: str | None = None
     """None: the administrator."""
+    until: int = 0
+    """The answer that is waited for."""
 
     def __str__(self) -> str:
         asker = "" if self.who is None else f"{self.who}> "
@@ -78,6 +82,9 @@ def steps(name: str, **names: str) -> list[Step]:
 
 
 def _step(line: str) -> Step:
+    waiting = _UNTIL.fullmatch(line)
+    if waiting is not None:
+        return replace(_step(waiting[2]), until=int(waiting[1]))
     match = _LINE.fullmatch(line)
     assert match is not None, line
     who, method, options, path, ignored, body = match.groups()
