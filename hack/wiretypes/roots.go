@@ -45,6 +45,7 @@ var roots = []reflect.Type{
 	reflect.TypeFor[appsv1.Deployment](),
 	reflect.TypeFor[appsv1.ReplicaSet](),
 	reflect.TypeFor[appsv1.DaemonSet](),
+	reflect.TypeFor[autoscalingv1.HorizontalPodAutoscaler](),
 	reflect.TypeFor[autoscalingv1.Scale](),
 	reflect.TypeFor[autoscalingv2.HorizontalPodAutoscaler](),
 	reflect.TypeFor[batchv1.Job](),

@@ -28,7 +28,7 @@ ROOTS = {
     "io.k8s.api.apps.v1": (
         *("StatefulSet", "ControllerRevision", "Deployment", "ReplicaSet", "DaemonSet"),
     ),
-    "io.k8s.api.autoscaling.v1": ("Scale",),
+    "io.k8s.api.autoscaling.v1": ("HorizontalPodAutoscaler", "Scale"),
     "io.k8s.api.autoscaling.v2": ("HorizontalPodAutoscaler",),
     "io.k8s.api.batch.v1": ("Job",),
     "io.k8s.api.storage.v1": ("StorageClass",),

@@ -154,6 +154,7 @@ async def closing_webhooks() -> AsyncIterator[HttpWebhooks]:
 
 
 _FILES = (
+    "autoscalers",
     "basics",
     "builtin",
     "custom",

@@ -66,6 +66,9 @@ _NAMESPACED = {
     "autoscaling/v2": (
         ("HorizontalPodAutoscaler", "horizontalpodautoscalers", "hpa", "all", _STATUS),
     ),
+    "autoscaling/v1": (
+        ("HorizontalPodAutoscaler", "horizontalpodautoscalers", "hpa", "all", _STATUS),
+    ),
     "batch/v1": (("Job", "jobs", "", "all", _STATUS),),
     "coordination.k8s.io/v1": (("Lease", "leases", "", "", ()),),
     "discovery.k8s.io/v1": (("EndpointSlice", "endpointslices", "", "", ()),),
@@ -283,6 +286,7 @@ def _kind(
         needs_version=name in _NEEDS_VERSION,
         is_made_by_update=name in _MADE_BY_UPDATE,
         scale=ScalePaths(selector=selector) if selector else None,
+        storage_version="v2" if group == "autoscaling" else "",
         selectable=tuple(_EVENT_FIELDS) if group == "events.k8s.io" else fields,
     )
 

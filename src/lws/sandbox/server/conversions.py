@@ -1,11 +1,13 @@
-"""One object in two versions: events, and custom kinds whose versions differ in name alone."""
+"""One object in two versions: events, autoscalers, custom kinds (which differ in name alone)."""
 
 from typing import Any
 
+from lws.sandbox.server.autoscalers import as_older, as_stored
 from lws.sandbox.server.kinds import Kind
 
 JsonObject = dict[str, Any]
 
+_OLDER = "autoscaling/v1"  # of HorizontalPodAutoscalers
 _NEW_GROUP = "events.k8s.io"
 _NEW_NAMES = {
     "involvedObject": "regarding",
@@ -23,6 +25,8 @@ def from_stored(kind: Kind, obj: JsonObject) -> JsonObject:
     """As the kind's version shows it; the same object if that is how it is stored."""
     if kind.resource.group == _NEW_GROUP:
         return _renamed(obj, _NEW_NAMES, kind.resource.api_version)
+    if kind.resource.api_version == _OLDER and not kind.is_custom:
+        return as_older(obj)
     if obj["apiVersion"] != kind.resource.api_version:
         return {**obj, "apiVersion": kind.resource.api_version}
     return obj
@@ -32,6 +36,8 @@ def to_stored(kind: Kind, obj: JsonObject) -> JsonObject:
     """As it is kept."""
     if kind.resource.group == _NEW_GROUP:
         return _renamed(obj, _OLD_NAMES, "v1")
+    if kind.resource.api_version == _OLDER and not kind.is_custom:
+        return as_stored(obj)
     version = kind.storage_version
     if version and version != kind.resource.version:
         return {**obj, "apiVersion": f"{kind.resource.group}/{version}"}

@@ -16,6 +16,8 @@ _APPS = "io.k8s.api.apps.v1."
 _BATCH = "io.k8s.api.batch.v1."
 _ADMISSION = "io.k8s.api.admissionregistration.v1."
 _AUTOSCALING = "io.k8s.api.autoscaling.v2."
+OTHER_METRICS = "autoscaling.alpha.kubernetes.io/metrics"
+"""What version 1 has no field for."""
 _EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
 
 
@@ -103,6 +105,13 @@ def _traffic(spec: JsonObject) -> None:
         spec.setdefault("allocateLoadBalancerNodePorts", True)
 
 
+def _autoscaler_of_v1(autoscaler: JsonObject) -> None:
+    spec = autoscaler["spec"]
+    fill(spec, minReplicas=1)
+    if OTHER_METRICS not in (autoscaler["metadata"].get("annotations") or {}):
+        fill(spec, targetCPUUtilizationPercentage=80)
+
+
 _CPU_METRIC: Mapping[str, Any] = {
     "type": "Resource",
     "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
@@ -170,6 +179,7 @@ SETTERS: Mapping[str, Setter] = {
     f"{_BATCH}JobSpec": _job_spec,
     f"{CORE}ReplicationController": _replication_controller,
     f"{CORE}ServiceSpec": _service_spec,
+    "io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler": _autoscaler_of_v1,
     f"{_AUTOSCALING}HorizontalPodAutoscalerSpec": _autoscaler_spec,
     f"{_ADMISSION}ValidatingWebhook": _webhook,
     f"{_ADMISSION}MutatingWebhook": _mutating_webhook,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from lws.sandbox.server.autoscalers import as_stored
 from lws.sandbox.server.documents import part
 from lws.sandbox.server.kinds import Column, Kind
 from lws.sandbox.server.tables import admission, jobs, networking
@@ -266,6 +267,7 @@ def _volume(obj: JsonObject, now: float) -> Cells:
 
 
 def _autoscaler(obj: JsonObject, now: float) -> Cells:
+    obj = as_stored(obj) if obj["apiVersion"] == "autoscaling/v1" else obj
     spec = obj.get("spec") or {}
     target = spec.get("scaleTargetRef") or {}
     metrics = [_metric(one) for one in spec.get("metrics") or ()]
