@@ -185,7 +185,10 @@ def _reader(definition: Definition, word: str = "") -> Reader:
         case "array":
             return _list_reader(_reader(definition["items"]))
         case "object":
-            return _map_reader(_reader(definition.get("additionalProperties", {})))
+            values = definition.get("additionalProperties", {})
+            if values.get("type") == "array":
+                return _map_reader(_kept_if_empty(_reader(values)))
+            return _map_reader(_reader(values))
         case "string":
             return _read_bytes if definition.get("format") == "byte" else _read_string
         case "boolean":
@@ -206,6 +209,11 @@ def _list_reader(read_item: Reader) -> Reader:
         return [read_item(item, inner) for item in value] or None
 
     return read
+
+
+def _kept_if_empty(read: Reader) -> Reader:
+    """In a map, a list of nothing and no list are themselves."""
+    return lambda value, place: value if value is None or value == [] else read(value, place)
 
 
 def _map_reader(read_value: Reader) -> Reader:

@@ -202,6 +202,15 @@ def test_limits_stand_in_for_requests() -> None:
     assert requests_of(spec) == {"gpu": 2000, "pods": 1000}
 
 
+def test_what_a_pod_asks_for_as_a_whole_outweighs_its_containers() -> None:
+    spec = {
+        "resources": {"requests": {"cpu": "3"}},
+        "overhead": {"cpu": "1"},
+        "containers": [{"resources": {"requests": {"cpu": "1", "memory": "1"}}}],
+    }
+    assert requests_of(spec) == {"cpu": 4000, "memory": 1000, "pods": 1000}
+
+
 def test_a_domain_counts_the_same_by_values_and_one_by_one() -> None:
     domain = Domain()
     for number in range(9):

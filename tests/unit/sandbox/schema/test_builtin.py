@@ -125,3 +125,11 @@ def test_a_pod_may_change_its_image_but_not_its_command() -> None:
     (fault,) = validated(*POD, defaulted(*POD, pod(command=["a"])), old)
     assert fault.field == "spec"
     assert fault.message.startswith("Forbidden: pod updates may not change fields other than")
+
+
+@pytest.mark.parametrize("extra", [{"a": []}, {"a": None}, {"a": ["b"]}])
+def test_in_a_map_an_empty_list_and_none_are_kept(extra: dict[str, object]) -> None:
+    kind = ("authorization.k8s.io", "v1", "SubjectAccessReview")
+    made = defaulted(*kind, {"spec": {"user": "x", "extra": extra}})
+    assert made["spec"]["extra"] == extra
+    assert defaulted(*kind, made) == made

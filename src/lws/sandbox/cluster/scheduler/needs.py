@@ -113,7 +113,7 @@ def needs_of(pod: JsonObject, namespaces_of: NamespacesOf) -> Needs:
 
 
 def requests_of(spec: JsonObject) -> Mapping[str, int]:
-    """The containers' together, or what its start needs if that is more."""
+    """The containers' together, or what its start needs if that is more; its own word first."""
     total: dict[str, int] = {}
     for container in spec["containers"]:
         _add(total, _requests(container))
@@ -131,6 +131,8 @@ def requests_of(spec: JsonObject) -> Mapping[str, int]:
     total = {
         name: max(total.get(name, 0), peak.get(name, 0)) for name in total.keys() | peak.keys()
     }
+    whole = (spec.get("resources") or {}).get("requests") or {}
+    total |= {name: milli(str(value)) for name, value in whole.items()}
     _add(total, {name: milli(str(value)) for name, value in (spec.get("overhead") or {}).items()})
     total["pods"] = 1000
     return {name: value for name, value in total.items() if value}

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from lws.sandbox.schema.defaults.words import CORE, JsonObject, Setter
+from lws.sandbox.schema.totals import containers_together, is_of_pods
 
 _SHARED_WITH_CONTEXT = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace")
 
@@ -15,7 +16,21 @@ def _pod(pod: JsonObject) -> None:
         if resources.get("limits"):
             requests = {**resources["limits"], **(resources.get("requests") or {})}
             container["resources"] = {**resources, "requests": requests}
+    _request_as_a_whole(spec)
     spec.setdefault("enableServiceLinks", True)
+
+
+def _request_as_a_whole(spec: JsonObject) -> None:
+    """A limited pod asks for what its containers ask for, or else for all that it may have."""
+    resources = spec.get("resources") or {}
+    limits = {
+        name: one for name, one in (resources.get("limits") or {}).items() if is_of_pods(name)
+    }
+    if limits:
+        asked = {name: str(one) for name, one in containers_together(spec, "requests").items()}
+        meant = {name: asked.get(name, limit) for name, limit in limits.items()}
+        requests = {**meant, **(resources.get("requests") or {})}
+        spec["resources"] = {**resources, "requests": requests}
 
 
 def _containers(spec: JsonObject) -> Iterator[JsonObject]:

@@ -7,6 +7,7 @@ from lws.sandbox.schema.errors import forbidden, invalid, not_supported
 from lws.sandbox.schema.naming import dns_label, dns_subdomain, outside, qualified_name
 from lws.sandbox.schema.rules.containers import container_errors
 from lws.sandbox.schema.rules.metadata import annotation_errors, label_errors
+from lws.sandbox.schema.rules.resources import pod_resource_errors
 from lws.sandbox.schema.rules.scheduling import (
     affinity_errors,
     gate_errors,
@@ -32,6 +33,7 @@ def pod_spec_errors(spec: Object, path: str, extra_volumes: Collection[str] = ()
     faults, volumes = volume_errors(own, f"{path}.volumes")
     yield from faults
     yield from container_errors(spec, {*volumes, *extra_volumes}, path)
+    yield from pod_resource_errors(spec.get("resources"), f"{path}.resources")
     yield from one_of(spec.get("restartPolicy"), _RESTARTS, f"{path}.restartPolicy")
     yield from one_of(spec.get("dnsPolicy"), _DNS, f"{path}.dnsPolicy")
     yield from label_errors(spec.get("nodeSelector"), f"{path}.nodeSelector")

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from lws.api.quantities import parse_quantity
-from lws.sandbox.schema.errors import forbidden, invalid, required
+from lws.sandbox.schema.errors import forbidden, invalid, not_supported, required
 from lws.sandbox.schema.naming import qualified_name
 from lws.sandbox.schema.rules.words import NEGATIVE, Faults, Object, is_below, named
+from lws.sandbox.schema.totals import is_of_pods
 
 _CONTAINER = frozenset(("cpu", "memory", "ephemeral-storage"))
 STANDARD = frozenset(
@@ -35,6 +36,21 @@ def resource_errors(resources: Object | None, path: str) -> Faults:
     has_huge = any(name.startswith(HUGE) for name in all_names)
     if has_huge and not all_names & {"cpu", "memory"}:
         yield forbidden(path, "HugePages require cpu or memory")
+
+
+def pod_resource_errors(resources: Object | None, path: str) -> Faults:
+    """What is wrong with the resources of a pod as a whole."""
+    limits: Mapping[str, str] = (resources or {}).get("limits") or {}
+    requests: Mapping[str, str] = (resources or {}).get("requests") or {}
+    for field, amounts in (("limits", limits), ("requests", requests)):
+        for name, amount in sorted(amounts.items()):
+            where = f"{path}.{field}[{name}]"
+            if not is_of_pods(name):
+                yield not_supported(where, name, ("cpu", HUGE, "memory"))
+            elif is_below(amount):
+                yield invalid(where, amount, NEGATIVE)
+    for name, amount in sorted(requests.items()):
+        yield from _request(name, amount, limits, path)
 
 
 def resource_name_faults(name: str, path: str, *, of_container: bool = True) -> Faults:

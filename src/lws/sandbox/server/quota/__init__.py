@@ -3,12 +3,12 @@
 Law: pure; objects in, amounts out.
 """
 
-from lws.sandbox.server.quota.amounts import NOTHING as NOTHING
-from lws.sandbox.server.quota.amounts import Amount as Amount
-from lws.sandbox.server.quota.amounts import Amounts as Amounts
-from lws.sandbox.server.quota.amounts import amount as amount
-from lws.sandbox.server.quota.amounts import amounts as amounts
-from lws.sandbox.server.quota.amounts import total as total
+from lws.sandbox.schema.amounts import NOTHING as NOTHING
+from lws.sandbox.schema.amounts import Amount as Amount
+from lws.sandbox.schema.amounts import Amounts as Amounts
+from lws.sandbox.schema.amounts import amount as amount
+from lws.sandbox.schema.amounts import amounts as amounts
+from lws.sandbox.schema.amounts import total as total
 from lws.sandbox.server.quota.usage import Evaluator as Evaluator
 from lws.sandbox.server.quota.usage import evaluator_of as evaluator_of
 

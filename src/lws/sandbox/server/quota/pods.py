@@ -1,11 +1,12 @@
 """What a pod uses of a quota, and what a quota asks of it."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from lws.base.times import parse_time
+from lws.sandbox.schema.amounts import ONE, Amount, Amounts, amounts, total
+from lws.sandbox.schema.totals import containers_together, is_of_pods
 from lws.sandbox.server.documents import part
-from lws.sandbox.server.quota.amounts import ONE, Amount, Amounts, amounts, most, total
 
 JsonObject = dict[str, Any]
 
@@ -70,20 +71,8 @@ def frees(old: JsonObject, new: JsonObject, now: float) -> bool:
 
 
 def needed(spec: JsonObject, which: str) -> dict[str, Amount]:
-    """The containers' together, or what its start takes if that is more; its own word first."""
-    running = [_said(one, which) for one in spec.get("containers") or ()]
-    sidecars: list[dict[str, Amount]] = []
-    starting: list[dict[str, Amount]] = []
-    for container in spec.get("initContainers") or ():
-        said = _said(container, which)
-        if container.get("restartPolicy") == "Always":
-            sidecars.append(said)
-            starting.append(total(sidecars))
-        else:
-            starting.append(total((*sidecars, said)))
-    found = total((*running, *sidecars))
-    if starting:
-        found = most((found, *starting))
+    """What the containers need together; the pod's own word comes first."""
+    found = containers_together(spec, which)
     found |= _of_the_whole(spec, which)
     overhead = amounts(spec.get("overhead"))
     if which == "limits":
@@ -91,18 +80,9 @@ def needed(spec: JsonObject, which: str) -> dict[str, Amount]:
     return total((found, overhead))
 
 
-def _said(container: Mapping[str, Any], which: str) -> dict[str, Amount]:
-    return amounts((container.get("resources") or {}).get(which))
-
-
 def _of_the_whole(spec: JsonObject, which: str) -> dict[str, Amount]:
-    """Resources of the pod itself take the place of its containers'."""
     said = amounts(part(spec, "resources", which))
-    return {
-        name: value
-        for name, value in said.items()
-        if name in ("cpu", "memory") or name.startswith("hugepages-")
-    }
+    return {name: value for name, value in said.items() if is_of_pods(name)}
 
 
 def missing(pod: JsonObject, names: Collection[str]) -> str:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from lws.client.resources import Resource
+from lws.sandbox.schema.amounts import ONE, Amounts, amount, whole
 from lws.sandbox.server.documents import part
 from lws.sandbox.server.quota import pods
-from lws.sandbox.server.quota.amounts import ONE, Amounts, amount, whole
 from lws.sandbox.server.quota.scopes import Selector, selectors_of, selects_pod
 
 JsonObject = dict[str, Any]
