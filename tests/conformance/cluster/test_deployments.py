@@ -96,6 +96,18 @@ def events(world: World, kind: str, *reasons: str) -> list[str]:
     ]
 
 
+def sized(world: World, **wanted: int) -> None:
+    """Wait for the replicas of each revision: `_1=0, _2=3`."""
+    expected = {name.removeprefix("_"): count for name, count in wanted.items()}
+    world.until(lambda: sizes(world) == expected, what=f"replicas are {expected}")
+
+
+def scaled(world: World, count: int) -> list[str]:
+    """`scalings`, once there are so many."""
+    world.until(lambda: len(scalings(world)) == count, what=f"{count} changes are told")
+    return scalings(world)
+
+
 def scalings(world: World) -> list[str]:
     """`+#2 0-1`: who was scaled, from what to what, in order."""
     pattern = re.compile(r"Scaled (up|down) replica set (\S+) from (\d+) to (\d+)")
@@ -124,7 +136,6 @@ def old_and_new_together(world: World, start: int) -> list[str]:
 def test_a_deployment_has_a_replica_set_that_has_pods(world: World) -> None:
     world.create(deployment())
     available(world, 3)
-    world.settle()
     ((revision, made),) = revisions(world).items()
     assert revision == "1"
     metadata, word = made["metadata"], made["metadata"]["labels"]["pod-template-hash"]
@@ -160,8 +171,8 @@ def test_a_deployment_has_a_replica_set_that_has_pods(world: World) -> None:
             'ReplicaSet "#1" has successfully progressed.',
         ),
     }
-    assert scalings(world) == ["#1 0-3"]
-    assert len(events(world, "ReplicaSet", "SuccessfulCreate")) == 3
+    assert scaled(world, 1) == ["#1 0-3"]
+    world.until(lambda: len(events(world, "ReplicaSet", "SuccessfulCreate")) == 3, what="3 told")
 
 
 def test_an_update_keeps_its_bounds_and_an_undo_is_a_new_revision(world: World) -> None:
@@ -170,14 +181,12 @@ def test_an_update_keeps_its_bounds_and_an_undo_is_a_new_revision(world: World) 
     available(world, 3)
     roll(world, "2")
     available(world, 3)
-    world.settle()
-    assert sizes(world) == {"1": 0, "2": 3}
+    sized(world, _1=0, _2=3)
     up = ["#2 0-1", "#1 3-2", "#2 1-2", "#1 2-1", "#2 2-3", "#1 1-0"]
-    assert scalings(world) == ["#1 0-3", *up]
+    assert scaled(world, 7) == ["#1 0-3", *up]
     world.patch("deployments", "web", template(**{"test.lws/version": None}))
     available(world, 3)
-    world.settle()
-    assert sizes(world) == {"2": 0, "3": 3}
+    sized(world, _2=0, _3=3)
     again = revisions(world)["3"]["metadata"]["annotations"]
     assert again[f"{_PREFIX}revision-history"] == "1"
     assert world.get("deployments", "web")["metadata"]["annotations"][f"{_PREFIX}revision"] == "3"
@@ -207,8 +216,7 @@ def test_an_update_that_does_not_get_ready_is_told_in_time_and_goes_no_further(
     assert (found["unavailableReplicas"], found["updatedReplicas"]) == (2, 2)
     roll(world, "3", unready=None)
     available(world, 4)
-    world.settle()
-    assert sizes(world) == {"1": 0, "2": 0, "3": 4}
+    sized(world, _1=0, _2=0, _3=4)
     assert conditions(world)["Progressing"][1] == "NewReplicaSetAvailable"
 
 
@@ -223,9 +231,7 @@ def test_a_change_of_size_in_an_update_is_shared_out(world: World) -> None:
     remembered = revisions(world)["1"]["metadata"]["annotations"]
     assert remembered[f"{_PREFIX}max-replicas"] == "18"
     world.patch("deployments", "web", {"spec": {"replicas": 5}})
-    world.until(lambda: sum(sizes(world).values()) == 8, what="there are fewer")
-    world.settle()
-    assert sizes(world) == {"1": 3, "2": 5}
+    sized(world, _1=3, _2=5)
 
 
 def test_recreating_waits_for_the_last_old_pod(world: World) -> None:
@@ -251,12 +257,10 @@ def test_a_pause_holds_an_update_and_no_change_of_size(world: World) -> None:
     roll(world, "2")
     world.patch("deployments", "web", {"spec": {"replicas": 3}})
     available(world, 3, updated=0)
-    world.settle()
     assert sizes(world) == {"1": 3}
     world.patch("deployments", "web", {"spec": {"paused": False}})
     available(world, 3)
-    world.settle()
-    assert sizes(world) == {"1": 0, "2": 3}
+    sized(world, _1=0, _2=3)
     assert conditions(world)["Progressing"][1] == "NewReplicaSetAvailable"
 
 
@@ -269,7 +273,6 @@ def test_replica_sets_that_were_left_are_taken_again(world: World) -> None:
     assert not revisions(world)["1"]["metadata"].get("ownerReferences")
     world.create(deployment(replicas=2))
     available(world, 2)
-    world.settle()
     (owner,) = revisions(world)["1"]["metadata"]["ownerReferences"]
     assert owner["kind"] == "Deployment"
     assert {one["metadata"]["uid"] for one in world.items("pods")} == before
@@ -303,7 +306,6 @@ def test_a_replica_set_takes_orphans_and_lets_go_of_others(world: World) -> None
     assert [one["kind"] for one in owners] == ["ReplicaSet"]
     world.patch("pods", "orphan", {"metadata": {"labels": {"app": "other"}}})
     world.until(lambda: len(world.items("pods")) == 3, what="it is replaced")
-    world.settle()
     assert "ownerReferences" not in world.get("pods", "orphan")["metadata"]
 
 

@@ -70,7 +70,6 @@ def events(world: World) -> list[str]:
 def test_a_job_runs_its_pods_a_few_at_a_time_and_is_complete(world: World) -> None:
     world.create(job(held=True, completions=3, parallelism=2))
     are_active(world, 2)
-    world.settle()
     found = status(world)
     assert {name: found[name] for name in ("active", "ready", "terminating")} == {
         "active": 2,
@@ -96,7 +95,7 @@ def test_a_job_runs_its_pods_a_few_at_a_time_and_is_complete(world: World) -> No
         ("Complete", "CompletionsReached"),
     ]
     assert all("finalizers" not in one["metadata"] for one in world.items("pods"))
-    world.settle()
+    world.until(lambda: "Completed" in events(world), what="it is told")
     assert sorted(set(events(world))) == ["Completed", "SuccessfulCreate"]
 
 
@@ -119,11 +118,10 @@ def test_too_many_failures_end_a_job_and_its_other_pods(world: World) -> None:
         ("FailureTarget", "BackoffLimitExceeded"),
         ("Failed", "BackoffLimitExceeded"),
     ]
-    world.settle()
     found = status(world)
     assert (found.get("failed"), found.get("active"), found["terminating"]) == (2, None, 0)
     assert "completionTime" not in found
-    assert "BackoffLimitExceeded" in events(world)
+    world.until(lambda: "BackoffLimitExceeded" in events(world), what="it is told")
 
 
 def test_a_job_that_takes_too_long_fails(world: World) -> None:
@@ -143,8 +141,7 @@ def test_a_suspended_job_has_no_pods_and_goes_on_later(world: World) -> None:
     are_active(world, 1)
     world.patch("jobs", "work", {"spec": {"suspend": True}})
     world.until(lambda: not world.items("pods"), what="its pods are gone")
-    world.settle()
-    assert conditions(world) == [("Suspended", "JobSuspended")]
+    world.until(lambda: conditions(world) == [("Suspended", "JobSuspended")], what="suspended")
     assert status(world).get("failed") is None
     world.patch("jobs", "work", {"spec": {"suspend": False}})
     are_active(world, 1)
@@ -161,10 +158,8 @@ def test_a_job_is_deleted_with_its_pods_or_leaves_them(world: World) -> None:
     are_active(world, 1)
     world.delete("jobs", "work", propagation="Orphan")
     world.until(lambda: not world.items("jobs"), what="the job is gone")
-    world.settle()
-    (left,) = world.items("pods")
-    assert "ownerReferences" not in left["metadata"]
-    assert "finalizers" not in left["metadata"]
+    world.until(lambda: "finalizers" not in world.items("pods")[0]["metadata"], what="let go")
+    assert "ownerReferences" not in world.items("pods")[0]["metadata"]
 
 
 def test_a_pod_that_failed_is_replaced_later_each_time(sandbox: SandboxWorld) -> None:
