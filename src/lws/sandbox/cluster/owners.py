@@ -21,7 +21,7 @@ from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import JsonObject
 
 OWNER = "controller"
-Selects: TypeAlias = Callable[[JsonObject, JsonObject], bool]
+Selection: TypeAlias = Callable[[JsonObject], bool]
 
 
 def owner_keys(obj: JsonObject) -> Iterable[str]:
@@ -35,19 +35,30 @@ def owner_key(namespace: str, uid: str) -> str:
     return f"{namespace}/{uid}"
 
 
+def selection(owner: JsonObject) -> Selection:
+    """Which objects `spec.selector` takes; for many of them."""
+    selector = selector_requirements(owner["spec"].get("selector"))
+    if selector is None:
+        return lambda _: False
+    return lambda obj: matches_labels(selector, labels_of(obj))
+
+
 def selects(owner: JsonObject, obj: JsonObject) -> bool:
     """Does `spec.selector` of the one take the other?"""
-    selector = selector_requirements(owner["spec"].get("selector"))
-    return selector is not None and matches_labels(selector, labels_of(obj))
+    return selection(owner)(obj)
 
 
 class Owners:
     """Between one kind of owners and one kind of objects that they own."""
 
     def __init__(
-        self, context: Context, owners: Resource, owned: Resource, selects: Selects = selects
+        self,
+        context: Context,
+        owners: Resource,
+        owned: Resource,
+        selection: Callable[[JsonObject], Selection] = selection,
     ) -> None:
-        self._selects = selects
+        self._selection = selection
         self._api = context.api
         self._owners = owners
         self._owned = owned
@@ -63,16 +74,16 @@ class Owners:
     ) -> list[JsonObject]:
         """Its objects that count, after orphans are taken and what it does not select is let go."""
         mine = []
-        is_over = is_terminating(owner)
+        is_over, is_selected = is_terminating(owner), self._selection(owner)
         for one in filter(counts, self.of(owner)):
-            if self._selects(owner, one):
+            if is_selected(one):
                 mine.append(one)
             elif not is_over:
                 await self._patch(one, {"$patch": "delete", "uid": uid_of(owner)})
         if is_over:
             return mine
         for one in filter(counts, self._cache.by(OWNER, owner_key(namespace_of(owner), ""))):
-            is_wanted = self._selects(owner, one) and not is_terminating(one)
+            is_wanted = is_selected(one) and not is_terminating(one)
             if is_wanted and await self._adopt(owner, one):
                 mine.append(one)
         return mine

@@ -15,7 +15,7 @@ from lws.sandbox.cluster.objects import (
     place_of,
     uid_of,
 )
-from lws.sandbox.cluster.owners import Owners, selects
+from lws.sandbox.cluster.owners import Owners, Selection, selection, selects
 from lws.sandbox.cluster.statefulset.hands import Hands
 from lws.sandbox.cluster.statefulset.identity import min_ready_of, parent_and_ordinal
 from lws.sandbox.cluster.statefulset.revisions import History, Revisions
@@ -39,7 +39,7 @@ class StatefulSetController:
         self._has_max_unavailable = has_max_unavailable
         self._sets = context.caches.of(STATEFULSETS)
         self._pods = context.caches.of(PODS)
-        self._owners = Owners(context, STATEFULSETS, PODS, selects=_is_member)
+        self._owners = Owners(context, STATEFULSETS, PODS, selection=_membership)
         self._sets.index(_NAMESPACE, lambda obj: (namespace_of(obj),))
         self._history = History(context)
         self._hands = Hands(context)
@@ -153,6 +153,7 @@ class StatefulSetController:
                 await self._history.adopt(stateful_set, revision)
 
 
-def _is_member(stateful_set: JsonObject, pod: JsonObject) -> bool:
-    """Selected, and of the set's name."""
-    return parent_and_ordinal(pod)[0] == name_of(stateful_set) and selects(stateful_set, pod)
+def _membership(stateful_set: JsonObject) -> Selection:
+    """Which pods are selected, and of the set's name."""
+    is_selected, name = selection(stateful_set), name_of(stateful_set)
+    return lambda pod: parent_and_ordinal(pod)[0] == name and is_selected(pod)
