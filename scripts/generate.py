@@ -13,7 +13,7 @@ from pathlib import Path
 
 from generate.builtin import write_merge_keys, write_schemas
 from generate.crds import write_crds, write_crds_file
-from generate.deploy import write_deploy
+from generate.deploy import write_deploy, write_roles_file
 from generate.golden import write_keys, write_quantities, write_table
 from generate.protobuf import write_protobuf
 from generate.reference import write_commands, write_reference
@@ -45,6 +45,7 @@ def write_all(root: Path, *, with_go: bool) -> None:
     write_reference(root / "docs" / "reference")
     write_commands(root / "docs" / "cli.md")
     write_crds_file(data / "crds.json")
+    write_roles_file(ROOT / "deploy", data / "roles.json")
     write_webhooks(root / "deploy" / "kustomize" / "base" / "webhooks.yaml")
     write_deploy(ROOT / "deploy", root / "deploy")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import orjson
 import yaml
 
 from generate.crds import crd_files
@@ -98,6 +99,12 @@ def chart_parts(source: Path) -> str:
     }
     defined = [_define(name, _renamed(_dump(value))) for name, value in parts.items()]
     return f"{{{{- /* {HEADER} */ -}}}}\n" + "\n".join([*defined, _gang_rules()])
+
+
+def write_roles_file(source: Path, target: Path) -> None:
+    """The roles for people as JSON, for `lws up`."""
+    roles = _documents(source / "kustomize" / "base" / "users.yaml")
+    target.write_bytes(orjson.dumps(roles) + b"\n")
 
 
 def _user_roles(file: Path) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from lws.api.crds_file import stored_definitions
+from lws.api.roles_file import stored_roles
 from lws.base.clock import Clock
 from lws.client import resources
 from lws.client.kubernetes import KubernetesClient
@@ -44,6 +45,9 @@ from lws.webhooks.dispatch import handle
 
 SERVICE = ServiceAddress(name="lws-webhook-service", namespace="lws-system")
 WEBHOOK_ADDRESS = f"{SERVICE.name}.{SERVICE.namespace}.svc:{SERVICE.port}"
+CLUSTER_ROLES = Resource(
+    "rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", namespaced=False
+)
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
 VALID_DAYS = 30.0
 """Longer than anybody leaves a sandbox running."""
@@ -168,9 +172,11 @@ class LocalControlPlane:
         return recorder
 
     async def _install(self) -> None:
-        """CRDs, our namespace, the webhook configurations: made, or brought up to date."""
+        """CRDs, roles for people, our namespace, the webhook configurations: made or renewed."""
         for definition in stored_definitions():
             await self._ensure(resources.CRDS, definition)
+        for role in stored_roles():
+            await self._ensure(CLUSTER_ROLES, role)
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lws-system"}}
         await self._ensure(NAMESPACES, namespace)
         if not self._options.operator:
