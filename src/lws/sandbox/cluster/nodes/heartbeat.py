@@ -88,7 +88,7 @@ class Heartbeats:
                 {"type": "InternalIP", "address": NODE_IP},
                 {"type": "Hostname", "address": name_of(node)},
             ],
-            "nodeInfo": present.get("nodeInfo") or _NODE_INFO,
+            "nodeInfo": {**_NODE_INFO, **_told(present.get("nodeInfo") or {})},
         }
         calm = (
             condition(self._clock, kind, "False", reason, message)
@@ -127,6 +127,11 @@ class Heartbeats:
         else:
             renewed = {**present, "spec": lease["spec"]}
             await self._api.update(LEASES, renewed, namespace=LEASE_NAMESPACE, caller=caller)
+
+
+def _told(info: JsonObject) -> JsonObject:
+    """What whoever made the node said: the API server fills all else with empty words."""
+    return {name: word for name, word in info.items() if word}
 
 
 _NODE_INFO = {
