@@ -64,6 +64,15 @@ class Owners:
         self._owned = owned
         self._cache = context.caches.of(owned)
         self._cache.index(OWNER, owner_keys)
+        self._owner_cache = context.caches.of(owners)
+
+    def owner_of(self, one: JsonObject) -> JsonObject | None:
+        """Its controller, if that is one of these owners and still the same."""
+        reference = controller_of(one)
+        if reference is None or reference["kind"] != self._owners.kind:
+            return None
+        owner = self._owner_cache.get(namespace_of(one), reference["name"])
+        return owner if owner is not None and uid_of(owner) == reference["uid"] else None
 
     def of(self, owner: JsonObject) -> list[JsonObject]:
         """What has it as its controller, selected or not."""

@@ -57,10 +57,9 @@ class DeploymentController:
 
     def _set_changed(self, old: JsonObject | None, new: JsonObject | None) -> None:
         for one in (old, new):
-            if one is not None and controller_of(one) is not None:
-                owner = self._owner_of(one)
-                if owner is not None:
-                    self.worker.add(place_of(owner))
+            owner = self._owners.owner_of(one) if one is not None else None
+            if owner is not None:
+                self.worker.add(place_of(owner))
         if new is None or controller_of(new) is not None:
             return
         is_same = old is not None and controller_of(old) is None
@@ -77,16 +76,9 @@ class DeploymentController:
         if reference is None or reference["kind"] != "ReplicaSet":
             return
         replica_set = self._sets.get(namespace_of(old), reference["name"])
-        owner = self._owner_of(replica_set) if replica_set is not None else None
+        owner = self._owners.owner_of(replica_set) if replica_set is not None else None
         if owner is not None and is_recreate(owner):
             self.worker.add(place_of(owner))
-
-    def _owner_of(self, replica_set: JsonObject) -> JsonObject | None:
-        reference = controller_of(replica_set)
-        if reference is None or reference["kind"] != "Deployment":
-            return None
-        owner = self._deployments.get(namespace_of(replica_set), reference["name"])
-        return owner if owner is not None and uid_of(owner) == reference["uid"] else None
 
     # A pass
 

@@ -14,7 +14,6 @@ from lws.sandbox.cluster.job.backoff import Backoff
 from lws.sandbox.cluster.job.sync import Sync
 from lws.sandbox.cluster.objects import (
     condition_of,
-    controller_of,
     finalizers_of,
     is_terminating,
     name_of,
@@ -68,21 +67,11 @@ class JobController:
 
     def _pod_changed(self, old: JsonObject | None, new: JsonObject | None) -> None:
         for pod in (old, new):
-            reference = controller_of(pod) if pod is not None else None
-            if pod is None or reference is None or reference["kind"] != "Job":
-                continue
-            job = self._jobs.get(namespace_of(pod), reference["name"])
-            if job is not None and uid_of(job) == reference["uid"]:
+            job = self._owners.owner_of(pod) if pod is not None else None
+            if job is not None:
                 self.worker.add(place_of(job))
-        if new is not None and status.is_tracked(new) and not self._has_job(new):
+        if new is not None and status.is_tracked(new) and self._owners.owner_of(new) is None:
             self._left.add(place_of(new))
-
-    def _has_job(self, pod: JsonObject) -> bool:
-        reference = controller_of(pod)
-        if reference is None or reference["kind"] != "Job":
-            return False
-        job = self._jobs.get(namespace_of(pod), reference["name"])
-        return job is not None and uid_of(job) == reference["uid"]
 
     # A pass
 

@@ -17,7 +17,6 @@ from lws.sandbox.cluster.objects import (
     phase_of,
     place_of,
     status_of,
-    uid_of,
 )
 from lws.sandbox.cluster.owners import OWNER, Owners, owner_key, owner_keys, selects
 from lws.sandbox.cluster.replicaset.preference import surplus
@@ -63,20 +62,14 @@ class ReplicaSetController:
             return
         before = controller_of(old) if old is not None else None
         after = controller_of(new) if new is not None else None
-        for pod, owner in ((old, before), (new, after)):
-            if pod is not None and owner is not None:
-                self._add_owner(pod, owner)
+        for pod in (old, new):
+            owner = self._owners.owner_of(pod) if pod is not None else None
+            if owner is not None:
+                self.worker.add(place_of(owner))
         if new is None or after is not None or is_terminating(new):
             return
         if old is None or before is not None or labels_of(old) != labels_of(new):
             self._add_matching(new)
-
-    def _add_owner(self, pod: JsonObject, reference: JsonObject) -> None:
-        if reference["kind"] != "ReplicaSet":
-            return
-        owner = self._sets.get(namespace_of(pod), reference["name"])
-        if owner is not None and uid_of(owner) == reference["uid"]:
-            self.worker.add(place_of(owner))
 
     def _add_matching(self, pod: JsonObject) -> None:
         for one in self._sets.by(_NAMESPACE, namespace_of(pod)):

@@ -13,7 +13,6 @@ from lws.sandbox.cluster.objects import (
     name_of,
     namespace_of,
     place_of,
-    uid_of,
 )
 from lws.sandbox.cluster.owners import Owners, Selection, selection, selects
 from lws.sandbox.cluster.statefulset.hands import Hands
@@ -62,7 +61,7 @@ class StatefulSetController:
         before = controller_of(old) if old is not None else None
         after = controller_of(new) if new is not None else None
         if old is not None and before is not None and before != after:
-            self._add_owner(old, before)
+            self._add_owner(old)
         if new is None:
             return
         if after is None:
@@ -70,17 +69,14 @@ class StatefulSetController:
             if not is_same and not is_terminating(new):
                 self._add_matching(new)
             return
-        owner = self._add_owner(new, after)
+        owner = self._add_owner(new)
         if owner is not None and old is not None and not is_ready(old) and is_ready(new):
             self._add_later(owner)
 
-    def _add_owner(self, pod: JsonObject, reference: JsonObject) -> JsonObject | None:
-        if reference["kind"] != "StatefulSet":
-            return None
-        owner = self._sets.get(namespace_of(pod), reference["name"])
-        if owner is None or uid_of(owner) != reference["uid"]:
-            return None
-        self.worker.add(place_of(owner))
+    def _add_owner(self, pod: JsonObject) -> JsonObject | None:
+        owner = self._owners.owner_of(pod)
+        if owner is not None:
+            self.worker.add(place_of(owner))
         return owner
 
     def _add_later(self, stateful_set: JsonObject) -> None:
