@@ -4,7 +4,7 @@ import asyncio
 import functools
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -14,6 +14,7 @@ from click.shell_completion import CompletionItem
 from lws.api import names
 from lws.base.errors import InvalidInput, LwsError
 from lws.cli.everyday.family import Document, Family
+from lws.cli.everyday.refused import REASON, refusals_of
 from lws.cli.everyday.roles import RoleFamily
 from lws.cli.problems import EXIT_USAGE, tell
 from lws.client import errors, resources
@@ -280,6 +281,31 @@ async def roles_of(client: "KubernetesClient", ds: Document) -> RoleFamily:
         for resource in (resources.LEADERWORKERSETS, resources.PODS)
     ]
     return RoleFamily(ds=ds, sets=tuple(found[0].items), pods=tuple(found[1].items))
+
+
+async def refusals_in(
+    client: "KubernetesClient", sets: Sequence[Document], *, now: float
+) -> Mapping[str, str]:
+    """Why pods of these LeaderWorkerSets, of one namespace, were not made; see `refused`.
+
+    Whoever may not read events is not told why.
+    """
+    found: dict[str, str] = {}
+    try:
+        page = await client.list_all(
+            _EVENTS,
+            namespace=sets[0]["metadata"]["namespace"],
+            field_selector=f"reason={REASON}",
+        )
+    except errors.Forbidden:
+        return found
+    for lws in sets:
+        found |= refusals_of(lws, page.items, now=now)
+    return found
+
+
+_EVENTS = resources.Resource("", "v1", "events", "Event")
+"""Of the core API, whose events have the time of each recorder, old and new."""
 
 
 async def revisions_of(client: "KubernetesClient", lws: Document) -> list[Document]:

@@ -1,7 +1,7 @@
 """A LeaderWorkerSet and what belongs to it, as the API server gave them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lws.api import names
@@ -16,6 +16,8 @@ class Family:
     lws: Document
     statefulset: Document | None
     pods: tuple[Document, ...]
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """By StatefulSet: why a pod of it, or itself, was not made; asked for if one is missing."""
 
 
 def labels_of(document: Document) -> Mapping[str, str]:

@@ -65,10 +65,16 @@ def groups_of(family: Family) -> list[GroupLine]:
         if index is not None:
             pods[index].append(pod)
     indexes = sorted({*range(wanted_groups(family.lws)), *pods})
-    return [_group(family.lws, index, pods.get(index, ())) for index in indexes]
+    return [_group(family, index, pods.get(index, ())) for index in indexes]
 
 
-def _group(lws: Document, index: int, pods: Sequence[Document]) -> GroupLine:
+def lacks_pods(family: Family) -> bool:
+    """Whether a pod that should be there is not: its StatefulSet's events may say why."""
+    return any(len(group.pods) < group.size for group in groups_of(family))
+
+
+def _group(family: Family, index: int, pods: Sequence[Document]) -> GroupLine:
+    lws = family.lws
     lines = sorted(map(_pod, pods), key=lambda line: line.worker)
     leader = next((pod for pod in pods if _worker(pod) == 0), None)
     size = _size(lws, leader)
@@ -80,7 +86,7 @@ def _group(lws: Document, index: int, pods: Sequence[Document]) -> GroupLine:
         revision="" if leader is None else labels_of(leader).get(names.REVISION_KEY, ""),
         recreated=recreated,
         pods=tuple(lines),
-        problems=tuple(_problems(lws, lines, size)),
+        problems=tuple(_problems(family, index, lines, size)),
     )
 
 
@@ -110,10 +116,10 @@ def _size(lws: Document, leader: Document | None) -> int:
     return int(lws["spec"]["leaderWorkerTemplate"].get("size") or 1)
 
 
-def _problems(lws: Document, pods: Sequence[PodLine], size: int) -> list[str]:
+def _problems(family: Family, index: int, pods: Sequence[PodLine], size: int) -> list[str]:
     """Pods with the same trouble are told of together, the leader first."""
     if not pods:
-        return ["not made yet"]
+        return [_missing(family, index, pods, worker=0)]
     trouble: dict[str, list[int]] = defaultdict(list)
     for pod in pods:
         if pod.state != "ready":
@@ -121,19 +127,21 @@ def _problems(lws: Document, pods: Sequence[PodLine], size: int) -> list[str]:
     there = {pod.worker for pod in pods}
     for worker in range(size):
         if worker not in there:
-            trouble[_missing(lws, pods)].append(worker)
+            trouble[_missing(family, index, pods, worker=worker)].append(worker)
     return [
         f"{_called(workers)} {words}"
         for words, workers in sorted(trouble.items(), key=lambda item: item[1][0])
     ]
 
 
-def _missing(lws: Document, pods: Sequence[PodLine]) -> str:
+def _missing(family: Family, index: int, pods: Sequence[PodLine], *, worker: int) -> str:
     leader = next((pod for pod in pods if pod.worker == 0), None)
-    waits = lws["spec"].get("startupPolicy") == "LeaderReady"
-    if leader is not None and leader.state != "ready" and waits:
+    waits = family.lws["spec"].get("startupPolicy") == "LeaderReady"
+    if worker and leader is not None and leader.state != "ready" and waits:
         return "not made until the leader is ready"
-    return "not made yet"
+    name = family.lws["metadata"]["name"]
+    why = family.refused.get(f"{name}-{index}" if worker else name)
+    return "not made yet" if why is None else f"not made: {why}"
 
 
 def _called(workers: Sequence[int]) -> str:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +17,7 @@ from lws.cli.everyday.cluster import (
     lws_of,
     name_of,
     named,
+    refusals_in,
     revisions_of,
     roles_of,
     set_of,
@@ -23,6 +25,7 @@ from lws.cli.everyday.cluster import (
     with_cluster,
 )
 from lws.cli.everyday.family import Document
+from lws.cli.everyday.groups import lacks_pods
 from lws.cli.everyday.roles import Found, status_of_roles
 from lws.cli.everyday.status import Status, status_of
 from lws.client.errors import Retryable
@@ -119,9 +122,17 @@ async def _look(client: "KubernetesClient", namespace: str, wanted: Named) -> Fo
 
 
 async def _status_of(client: "KubernetesClient", found: Document) -> Found:
+    now = RealClock().now()
     if Named.of(found).is_disaggregated:
-        return status_of_roles(await roles_of(client, found))
-    return status_of(await family_of(client, found))
+        roles = await roles_of(client, found)
+        short = [family.lws for family in roles.members() if lacks_pods(family)]
+        if short:
+            roles = replace(roles, refused=await refusals_in(client, short, now=now))
+        return status_of_roles(roles)
+    family = await family_of(client, found)
+    if lacks_pods(family):
+        family = replace(family, refused=await refusals_in(client, [found], now=now))
+    return status_of(family)
 
 
 @click.command()

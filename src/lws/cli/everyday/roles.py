@@ -1,7 +1,7 @@
 """Is a DisaggregatedSet available, and if not, why: the set, its LeaderWorkerSets, words. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lws.api import names
@@ -19,6 +19,15 @@ class RoleFamily:
     ds: Document
     sets: tuple[Document, ...]
     pods: tuple[Document, ...]
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """By StatefulSet, as of a `Family`."""
+
+    def members(self) -> Iterator[Family]:
+        """Its LeaderWorkerSets, each with its own."""
+        for lws in self.sets:
+            name = lws["metadata"]["name"]
+            own = tuple(pod for pod in self.pods if labels_of(pod).get(names.NAME) == name)
+            yield Family(lws, None, own, self.refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +132,7 @@ Found = Status | RolesStatus
 def status_of_roles(family: RoleFamily) -> RolesStatus:
     """What there is to say of a set."""
     ds = family.ds
-    sets = tuple(sorted(map(_line_of(family.pods), family.sets), key=_place))
+    sets = tuple(sorted(map(_line_of, family.members()), key=_place))
     state = state_of_roles(ds)
     if state == "available" and any(one.problems for line in sets for one in line.groups):
         state = "progressing"  # the status lags behind the pods
@@ -187,22 +196,19 @@ def _waits(message: str) -> list[str]:
     return [part for part in parts if part and not part.startswith(ROLLING)]
 
 
-def _line_of(pods: Sequence[Document]) -> Any:
-    def line(lws: Document) -> RoleLine:
-        labels, name = labels_of(lws), lws["metadata"]["name"]
-        own = tuple(pod for pod in pods if labels_of(pod).get(names.NAME) == name)
-        is_stopped = state_of_set(lws) in ("failed", "blocked", "stuck", "paused")
-        return RoleLine(
-            name=name,
-            role=labels.get(names.DS_ROLE, ""),
-            slice_index=labels.get(names.DS_SLICE, "0"),
-            revision=labels.get(names.DS_REVISION, ""),
-            wanted=wanted_groups(lws),
-            groups=tuple(groups_of(Family(lws, None, own))),
-            reasons=tuple(reasons_of(lws)) if is_stopped else (),
-        )
-
-    return line
+def _line_of(family: Family) -> RoleLine:
+    lws = family.lws
+    labels = labels_of(lws)
+    is_stopped = state_of_set(lws) in ("failed", "blocked", "stuck", "paused")
+    return RoleLine(
+        name=lws["metadata"]["name"],
+        role=labels.get(names.DS_ROLE, ""),
+        slice_index=labels.get(names.DS_SLICE, "0"),
+        revision=labels.get(names.DS_REVISION, ""),
+        wanted=wanted_groups(lws),
+        groups=tuple(groups_of(family)),
+        reasons=tuple(reasons_of(lws)) if is_stopped else (),
+    )
 
 
 def _place(line: RoleLine) -> tuple[int, str, str]:
