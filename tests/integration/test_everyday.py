@@ -98,7 +98,7 @@ def test_a_diff_says_what_an_apply_would_change_and_changes_nothing(
     assert effect == "means the same"
     told = lws("diff", "-f", str(other), code=1)
     assert f"(now {before})" in told
-    assert "groups 0-1 would be made anew" in told
+    assert "groups 0, 1 would be made anew" in told
     assert "runs revision" in lws("diff", "vllm")
     assert lws.json("tree", "vllm")["revision"] == before
     lws.sandbox.kubectl("apply", "-f", str(other))

@@ -149,11 +149,12 @@ def _called(workers: Sequence[int]) -> str:
     rest = [worker for worker in workers if worker != 0]
     words = ["leader"] if len(rest) < len(workers) else []
     if rest:
-        words.append(f"worker{'s' if len(rest) > 1 else ''} {_ranges(rest)}")
+        words.append(f"worker{'s' if len(rest) > 1 else ''} {ranges(rest)}")
     return " and ".join(words)
 
 
-def _ranges(numbers: Sequence[int]) -> str:
+def ranges(numbers: Sequence[int]) -> str:
+    """`0`, `0, 1`, `0-2, 5`."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and number == runs[-1][1] + 1:

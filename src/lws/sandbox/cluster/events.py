@@ -12,6 +12,7 @@ from lws.base.clock import Clock
 from lws.base.times import format_time
 from lws.client.requests import PatchType
 from lws.client.resources import Resource
+from lws.sandbox.cluster.absent import may_be_gone
 from lws.sandbox.cluster.objects import name_of, namespace_of, uid_of, version_of
 from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import Caller, JsonObject, Verbs
@@ -105,7 +106,7 @@ class Recorder:
     async def _repeated(self, said: _Said, namespace: str, name: str, count: int) -> bool:
         """Raise the count; False if the event has gone meanwhile."""
         change = {"count": count, "lastTimestamp": format_time(self._clock.now())}
-        try:
+        with may_be_gone():
             await self._api.patch(
                 EVENTS,
                 change,
@@ -114,11 +115,8 @@ class Recorder:
                 namespace=namespace,
                 caller=said.source.caller,
             )
-        except ApiStatus as refusal:
-            if refusal.code != 404:
-                raise
-            return False
-        return True
+            return True
+        return False
 
     def _new_name(self, said: _Said) -> str:
         self._number += 1

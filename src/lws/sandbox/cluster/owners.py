@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from lws.client.requests import PatchType
 from lws.client.resources import Resource
+from lws.sandbox.cluster.absent import may_be_gone
 from lws.sandbox.cluster.context import CONTROLLERS, Context
 from lws.sandbox.cluster.objects import (
     controller_of,
@@ -17,7 +18,6 @@ from lws.sandbox.cluster.objects import (
 )
 from lws.sandbox.cluster.worker import Again
 from lws.sandbox.server.selectors import matches_labels, selector_requirements
-from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import JsonObject
 
 OWNER = "controller"
@@ -106,7 +106,7 @@ class Owners:
     async def _patch(self, one: JsonObject, reference: JsonObject) -> bool:
         """False if it has gone."""
         change = {"metadata": {"uid": uid_of(one), "ownerReferences": [reference]}}
-        try:
+        with may_be_gone(422):
             patched = await self._api.patch(
                 self._owned,
                 change,
@@ -115,9 +115,6 @@ class Owners:
                 namespace=namespace_of(one),
                 caller=CONTROLLERS,
             )
-        except ApiStatus as refusal:
-            if refusal.code not in (404, 422):
-                raise
-            return False
-        await self._cache.seen(patched)
-        return True
+            await self._cache.seen(patched)
+            return True
+        return False

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from functools import partial
 
 from lws.client.resources import CRDS, Resource
+from lws.sandbox.cluster.absent import find
 from lws.sandbox.cluster.context import CONTROLLERS, Context
 from lws.sandbox.cluster.objects import (
     is_terminating,
@@ -27,7 +28,6 @@ from lws.sandbox.server.quota import (
     amounts,
     evaluator_of,
 )
-from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import JsonObject
 
 QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota")
@@ -126,11 +126,8 @@ class QuotaController:
     async def _count(self, place: Place) -> None:
         namespace, name = place
         self._soon.discard(place)
-        try:
-            quota = self._api.get(QUOTAS, name=name, namespace=namespace)
-        except ApiStatus as refusal:
-            if refusal.code != 404:
-                raise
+        quota = find(self._api, QUOTAS, name=name, namespace=namespace)
+        if quota is None:
             self._known.pop(place, None)
             return
         shown, hard = status_of(quota), _hard(quota)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable
 
 from lws.client.resources import PODS
+from lws.sandbox.cluster.absent import find
 from lws.sandbox.cluster.context import (
     CLAIMS,
     CONTROLLERS,
@@ -26,7 +27,6 @@ from lws.sandbox.cluster.objects import (
     with_status,
 )
 from lws.sandbox.cluster.worker import Worker
-from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import JsonObject
 
 CLAIM_PROTECTION = "kubernetes.io/pvc-protection"
@@ -116,7 +116,7 @@ class VolumeController:
 
     async def _bind(self, claim: JsonObject) -> None:
         name = claim["spec"].get("volumeName")
-        volume = self._find(name) if name else await self._provision(claim)
+        volume = find(self._api, VOLUMES, name=name) if name else await self._provision(claim)
         if volume is None:
             return
         if not name:
@@ -136,21 +136,13 @@ class VolumeController:
         )
         await self._claims.seen(updated)
 
-    def _find(self, name: str) -> JsonObject | None:
-        try:
-            return self._api.get(VOLUMES, name=name)
-        except ApiStatus as refusal:
-            if refusal.code != 404:
-                raise
-            return None
-
     async def _provision(self, claim: JsonObject) -> JsonObject | None:
         """A volume made for the claim; None if it names no class that there is."""
         storage_class = self._classes.get("", claim["spec"].get("storageClassName") or "")
         if storage_class is None:
             return None
         name = f"pvc-{uid_of(claim)}"
-        present = self._find(name)
+        present = find(self._api, VOLUMES, name=name)
         if present is not None:
             return present
         spec = claim["spec"]

@@ -49,7 +49,7 @@ def test_another_image_is_a_new_revision_and_every_group_is_made_anew() -> None:
     assert found.verdict.endswith(" (now aaa)")
     assert list(effects(found).values()) == ["new revision"]
     assert found.effects == (
-        "groups 0-1 would be made anew, at most 1 unavailable, 0 more than wanted",
+        "groups 0, 1 would be made anew, at most 1 unavailable, 0 more than wanted",
     )
     assert not found.is_none
 
@@ -84,7 +84,7 @@ def test_of_several_fields_each_is_judged_by_itself() -> None:
 
 def test_scaling_says_which_groups_come_and_go() -> None:
     assert groups.difference(standing(), changed(replicas=4)).effects == (
-        "groups 2-3 would be made",
+        "groups 2, 3 would be made",
     )
     assert groups.difference(standing(), changed(replicas=1)).effects == (
         "group 1 would be deleted",
@@ -116,11 +116,11 @@ def test_a_template_that_is_recorded_is_gone_back_to_and_groups_that_have_it_sta
     )
     found = groups.difference(under_way, OLD)
     assert found.verdict == "back to recorded revision aaa (now bbb)"
-    assert found.notes == ("groups 0-1 run revision aaa already",)
+    assert found.notes == ("groups 0, 1 run revision aaa already",)
     assert found.effects == ()
     same = groups.difference(under_way, NEW)
     assert same.is_none
-    assert same.notes[0].startswith("an update is under way: groups 0-1 would be made anew")
+    assert same.notes[0].startswith("an update is under way: groups 0, 1 would be made anew")
     assert groups.pending(under_way).effects == (same.notes[0].partition(": ")[2],)
 
 
@@ -131,7 +131,7 @@ def test_a_set_that_is_whole_lacks_nothing() -> None:
 def test_a_set_that_is_not_there_would_be_made() -> None:
     made = groups.created(OLD)
     assert made.verdict == "would be created, 2 groups of 3"
-    assert made.effects == ("groups 0-1 would be made",)
+    assert made.effects == ("groups 0, 1 would be made",)
 
 
 def test_an_owner_that_would_put_it_back_is_named() -> None:

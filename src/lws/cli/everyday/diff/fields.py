@@ -10,6 +10,7 @@ import click
 from lws.cli.columns import aligned
 from lws.cli.everyday.changes import Change, short
 from lws.cli.everyday.family import Document
+from lws.cli.everyday.groups import ranges
 
 METADATA = ("labels", "annotations")
 NOT_SAID = ("kubectl.kubernetes.io/last-applied-configuration",)
@@ -109,11 +110,4 @@ def lines_of(difference: Difference, *, colour: bool) -> Iterator[str]:
 
 def counted(numbers: Sequence[int]) -> str:
     """`group 3`, `groups 0-2, 5`."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    words = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
-    return f"group{'s' if len(numbers) > 1 else ''} {words}"
+    return f"group{'s' if len(numbers) > 1 else ''} {ranges(numbers)}"

@@ -1,12 +1,12 @@
 """The writes of the controller, with their events."""
 
 from lws.client.resources import DEPLOYMENTS
+from lws.sandbox.cluster.absent import may_be_gone
 from lws.sandbox.cluster.context import CONTROLLERS, REPLICA_SETS, Context
 from lws.sandbox.cluster.deployment.revisions import size_annotations
 from lws.sandbox.cluster.deployment.sizes import replicas_of
 from lws.sandbox.cluster.events import Source
 from lws.sandbox.cluster.objects import annotations_of, name_of, namespace_of, with_metadata
-from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import JsonObject
 
 _SOURCE = Source("deployment-controller")
@@ -61,18 +61,14 @@ class Hands:
 
     async def delete(self, replica_set: JsonObject) -> None:
         """One that is gone already is just as well."""
-        try:
+        with may_be_gone():
             await self._api.delete(
                 REPLICA_SETS,
                 name=name_of(replica_set),
                 namespace=namespace_of(replica_set),
                 caller=CONTROLLERS,
             )
-        except ApiStatus as refusal:
-            if refusal.code != 404:
-                raise
-            return
-        await self._sets.seen(replica_set, later=True)
+            await self._sets.seen(replica_set, later=True)
 
     async def set_status(self, deployment: JsonObject) -> JsonObject:
         """The status, and the annotations with it."""

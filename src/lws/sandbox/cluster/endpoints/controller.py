@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from lws.client.resources import NODES, PODS, SERVICES
+from lws.sandbox.cluster.absent import find, may_be_gone
 from lws.sandbox.cluster.context import CONTROLLERS, ENDPOINT_SLICES, Context
 from lws.sandbox.cluster.endpoints.endpoints import (
     MANAGED_BY,
@@ -229,22 +230,16 @@ class EndpointSliceController:
     def _live(self, obj: JsonObject | None) -> JsonObject | None:
         if obj is None:
             return None
-        try:
-            return self._api.get(ENDPOINT_SLICES, name=name_of(obj), namespace=namespace_of(obj))
-        except ApiStatus:
-            return None
+        return find(self._api, ENDPOINT_SLICES, name=name_of(obj), namespace=namespace_of(obj))
 
     async def _delete(self, obj: JsonObject) -> None:
-        try:
+        with may_be_gone():
             await self._api.delete(
                 ENDPOINT_SLICES,
                 name=name_of(obj),
                 namespace=namespace_of(obj),
                 caller=CONTROLLERS,
             )
-        except ApiStatus as refusal:
-            if refusal.code != 404:
-                raise
 
 
 def _room(state: _State, ports: bytes) -> _Slice:

@@ -6,6 +6,7 @@ from functools import partial
 
 from lws.client.requests import PatchType, Propagation
 from lws.client.resources import CRDS, Resource
+from lws.sandbox.cluster.absent import find, may_be_gone
 from lws.sandbox.cluster.context import CONTROLLERS, Context
 from lws.sandbox.cluster.garbage.graph import FOREGROUND, ORPHAN, Graph, Node
 from lws.sandbox.cluster.objects import (
@@ -15,7 +16,6 @@ from lws.sandbox.cluster.objects import (
     uid_of,
 )
 from lws.sandbox.cluster.worker import Again, Worker
-from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import DeleteOptions, JsonObject
 
 _UNCOLLECTED = frozenset(("events",))
@@ -93,16 +93,8 @@ class GarbageCollector:
 
     def _find(self, node: Node) -> JsonObject | None:
         assert node.resource is not None, "a virtual node is nowhere"
-        live = self._get(node.resource, node.namespace, node.name)
+        live = find(self._api, node.resource, name=node.name, namespace=node.namespace)
         return live if live is not None and uid_of(live) == node.uid else None
-
-    def _get(self, resource: Resource, namespace: str, name: str) -> JsonObject | None:
-        try:
-            return self._api.get(resource, name=name, namespace=namespace or None)
-        except ApiStatus as refusal:
-            if refusal.code != 404:
-                raise
-            return None
 
     async def _judge(self, node: Node, live: JsonObject) -> None:
         """Delete it if no owner of it is left; else forget the owners that are gone."""
@@ -148,7 +140,7 @@ class GarbageCollector:
         if resource.namespaced and not node.namespace:
             raise _Mistaken
         namespace = node.namespace if resource.namespaced else ""
-        owner = self._get(resource, namespace, reference["name"])
+        owner = find(self._api, resource, name=reference["name"], namespace=namespace)
         return owner if owner is not None and uid_of(owner) == reference["uid"] else None
 
     # What it does
@@ -160,7 +152,7 @@ class GarbageCollector:
             uid=node.uid,
             resource_version=live["metadata"]["resourceVersion"],
         )
-        try:
+        with may_be_gone():
             await self._api.delete(
                 node.resource,
                 name=node.name,
@@ -168,9 +160,6 @@ class GarbageCollector:
                 options=options,
                 caller=CONTROLLERS,
             )
-        except ApiStatus as refusal:
-            if refusal.code != 404:
-                raise
 
     async def _end_foreground(self, node: Node, live: JsonObject) -> None:
         blockers = node.blockers()

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from lws.base.times import parse_time
 from lws.client.requests import PatchType, Propagation
 from lws.client.resources import PODS
+from lws.sandbox.cluster.absent import may_be_gone
 from lws.sandbox.cluster.children import Children
 from lws.sandbox.cluster.context import CONTROLLERS, JOBS, Context
 from lws.sandbox.cluster.events import Source
@@ -133,7 +134,7 @@ class JobController:
             return
         left = [one for one in finalizers_of(pod) if one != status.TRACKING]
         change = {"metadata": {"uid": uid_of(pod), "finalizers": left or None}}
-        try:
+        with may_be_gone(422):
             patched = await self._api.patch(
                 PODS,
                 change,
@@ -142,11 +143,7 @@ class JobController:
                 namespace=namespace_of(pod),
                 caller=CONTROLLERS,
             )
-        except ApiStatus as refusal:
-            if refusal.code not in (404, 422):
-                raise
-            return
-        await self._pods.seen(patched)
+            await self._pods.seen(patched)
 
     async def _expire(self, job: JsonObject) -> None:
         """A Job that has been over for long enough goes, with its pods."""

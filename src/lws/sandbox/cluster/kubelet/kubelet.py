@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from lws.base.times import parse_time
 from lws.client.resources import NODES, PODS
+from lws.sandbox.cluster.absent import may_be_gone
 from lws.sandbox.cluster.context import Context, kubelet_of
 from lws.sandbox.cluster.events import Source
 from lws.sandbox.cluster.kubelet import statuses
@@ -260,7 +261,7 @@ class Kubelets:
 
     async def _remove(self, pod: JsonObject) -> None:
         options = DeleteOptions(grace_period_seconds=0, uid=uid_of(pod))
-        try:
+        with may_be_gone(409):
             await self._api.delete(
                 PODS,
                 name=name_of(pod),
@@ -268,9 +269,6 @@ class Kubelets:
                 options=options,
                 caller=kubelet_of(_node_of(pod)),
             )
-        except ApiStatus as refusal:
-            if refusal.code not in (404, 409):
-                raise
 
     # Writes
 

@@ -1,6 +1,7 @@
 """Taints with the effect NoExecute: pods that do not tolerate them go, at once or in time."""
 
 from lws.client.resources import NODES, PODS
+from lws.sandbox.cluster.absent import may_be_gone
 from lws.sandbox.cluster.context import CONTROLLERS, Context
 from lws.sandbox.cluster.events import Source
 from lws.sandbox.cluster.kubelet.kubelet import ON_NODE
@@ -15,7 +16,6 @@ from lws.sandbox.cluster.objects import (
 )
 from lws.sandbox.cluster.scheduler.filters import is_tolerated
 from lws.sandbox.cluster.worker import Worker
-from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import DeleteOptions, JsonObject
 
 SOURCE = Source("taint-eviction-controller")
@@ -95,7 +95,7 @@ class TaintEviction:
             "DeletionByTaintManager",
             "Taint manager: deleting due to NoExecute taint",
         )
-        try:
+        with may_be_gone():
             await self._api.update(
                 PODS,
                 with_conditions(pod, target),
@@ -110,9 +110,6 @@ class TaintEviction:
                 options=DeleteOptions(uid=uid_of(pod)),
                 caller=CONTROLLERS,
             )
-        except ApiStatus as refusal:
-            if refusal.code != 404:
-                raise
 
 
 def _taints(node: JsonObject) -> list[JsonObject]:

@@ -2,6 +2,7 @@
 
 from lws.base.times import format_micro_time
 from lws.client.resources import LEASES, NODES
+from lws.sandbox.cluster.absent import find
 from lws.sandbox.cluster.context import Context, kubelet_of
 from lws.sandbox.cluster.kubelet.addresses import NODE_IP
 from lws.sandbox.cluster.objects import (
@@ -16,7 +17,6 @@ from lws.sandbox.cluster.objects import (
 )
 from lws.sandbox.cluster.options import ClusterOptions, NodeSpec, default_capacity
 from lws.sandbox.cluster.worker import Worker
-from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import JsonObject
 
 LEASE_NAMESPACE = "kube-node-lease"
@@ -118,11 +118,8 @@ class Heartbeats:
             },
         }
         caller = kubelet_of(name)
-        try:
-            present = self._api.get(LEASES, name=name, namespace=LEASE_NAMESPACE)
-        except ApiStatus as refusal:
-            if refusal.code != 404:
-                raise
+        present = find(self._api, LEASES, name=name, namespace=LEASE_NAMESPACE)
+        if present is None:
             await self._api.create(LEASES, lease, namespace=LEASE_NAMESPACE, caller=caller)
         else:
             renewed = {**present, "spec": lease["spec"]}

@@ -2,6 +2,7 @@
 
 from lws.base.times import format_time
 from lws.client.resources import NODES, PODS
+from lws.sandbox.cluster.absent import may_be_gone
 from lws.sandbox.cluster.context import CONTROLLERS, Context
 from lws.sandbox.cluster.events import Source
 from lws.sandbox.cluster.kubelet.kubelet import ON_NODE
@@ -17,7 +18,6 @@ from lws.sandbox.cluster.objects import (
 )
 from lws.sandbox.cluster.options import ClusterOptions
 from lws.sandbox.cluster.worker import Worker
-from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import JsonObject
 
 NOT_READY = "node.kubernetes.io/not-ready"
@@ -133,7 +133,7 @@ class NodeMonitor:
             ]
             changed = {**pod, "status": {**pod["status"], "conditions": conditions}}
             self._recorder.warning(SOURCE, pod, "NodeNotReady", "Node is not ready")
-            try:
+            with may_be_gone():
                 await self._api.update(
                     PODS,
                     changed,
@@ -141,9 +141,6 @@ class NodeMonitor:
                     subresource="status",
                     caller=CONTROLLERS,
                 )
-            except ApiStatus as refusal:
-                if refusal.code != 404:
-                    raise
 
 
 def _pair(taint: JsonObject) -> tuple[str, str]:

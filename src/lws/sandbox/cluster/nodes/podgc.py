@@ -1,6 +1,7 @@
 """Pods whose node is gone: nobody else would end them."""
 
 from lws.client.resources import NODES, PODS
+from lws.sandbox.cluster.absent import may_be_gone
 from lws.sandbox.cluster.context import CONTROLLERS, Context
 from lws.sandbox.cluster.kubelet.kubelet import ON_NODE
 from lws.sandbox.cluster.objects import (
@@ -14,7 +15,6 @@ from lws.sandbox.cluster.objects import (
     with_status,
 )
 from lws.sandbox.cluster.worker import Worker
-from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import DeleteOptions, JsonObject
 
 QUARANTINE = 40.0
@@ -71,7 +71,7 @@ class PodCollector:
             "DeletionByPodGC",
             "PodGC: node no longer exists",
         )
-        try:
+        with may_be_gone():
             if phase_of(pod) not in TERMINAL:
                 await self._api.update(
                     PODS,
@@ -87,6 +87,3 @@ class PodCollector:
                 options=DeleteOptions(grace_period_seconds=0, uid=uid_of(pod)),
                 caller=CONTROLLERS,
             )
-        except ApiStatus as refusal:
-            if refusal.code != 404:
-                raise

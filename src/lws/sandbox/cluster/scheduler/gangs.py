@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from lws.client.resources import Resource
+from lws.sandbox.cluster.absent import find
 from lws.sandbox.cluster.context import Context
 from lws.sandbox.cluster.objects import annotations_of, labels_of, namespace_of
-from lws.sandbox.server.status import ApiStatus
 from lws.sandbox.server.verbs import JsonObject
 
 GANG = "gang"
@@ -70,11 +70,8 @@ class Gangs:
         resource = self._resource(gang.by)
         if resource is None:
             return None
-        try:
-            group = self._api.get(resource, name=gang.name, namespace=gang.namespace)
-        except ApiStatus as refusal:
-            if refusal.code != 404:
-                raise
+        group = find(self._api, resource, name=gang.name, namespace=gang.namespace)
+        if group is None:
             return None
         return int((group.get("spec") or {}).get("minMember") or 1)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from lws.sandbox.cluster.absent import find
 from lws.sandbox.cluster.context import CLAIMS, CONTROLLERS, Context
 from lws.sandbox.cluster.events import Source
 from lws.sandbox.cluster.objects import (
@@ -113,12 +114,7 @@ class Claims:
                 yield present
 
     def _find(self, claim: JsonObject) -> JsonObject | None:
-        try:
-            return self._api.get(CLAIMS, name=name_of(claim), namespace=namespace_of(claim))
-        except ApiStatus as refusal:
-            if refusal.code != 404:
-                raise
-            return None
+        return find(self._api, CLAIMS, name=name_of(claim), namespace=namespace_of(claim))
 
 
 def _wanted(stateful_set: JsonObject, pod: JsonObject) -> Iterator[JsonObject]:
