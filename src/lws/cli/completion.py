@@ -27,7 +27,12 @@ def completion(shell: str) -> None:
 
     kind = get_completion_class(shell)
     assert kind is not None, "click knows these shells"
-    click.echo(kind(main, {}, "lws", "_LWS_COMPLETE").source())
+    click.echo(_with_commas(kind(main, {}, "lws", "_LWS_COMPLETE").source()))
+
+
+def _with_commas(script: str) -> str:
+    """fish: a line is a kind and a word with its help, which click's script cuts at any comma."""
+    return script.replace('string split ","', 'string split --max 1 ","')
 
 
 def plugin_lines(words: Sequence[str]) -> list[str]:

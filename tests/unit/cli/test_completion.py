@@ -133,3 +133,9 @@ def test_another_shell_is_refused() -> None:
     done = CliRunner().invoke(main, ["completion", "tcsh"])
     assert done.exit_code == 2
     assert "'bash', 'zsh', 'fish'" in done.stderr
+
+
+def test_the_script_for_fish_keeps_help_behind_a_comma() -> None:
+    script = CliRunner().invoke(main, ["completion", "fish"]).stdout
+    (split,) = (line.strip() for line in script.splitlines() if "string split" in line)
+    assert split == 'set -l metadata (string split --max 1 "," $completion);'
