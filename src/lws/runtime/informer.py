@@ -136,6 +136,11 @@ class Informer(Generic[T]):
         """Call it with every change, after the store shows it; objects that are there come first,
         as additions. Its failures are logged, and stop nothing."""
         self._handlers.append(handler)
+        self.replay(handler)
+
+    def replay(self, handler: Handler[T]) -> None:
+        """Call it with every object that is there, as an addition; its failures are logged, and
+        stop nothing."""
         for thing in list(self.store.values()):
             self._call(handler, Change(None, thing))
 
