@@ -16,6 +16,7 @@ from lws.client.errors import (
     ClientError,
     Conflict,
     Invalid,
+    MalformedAnswer,
     NotFound,
     TellUser,
 )
@@ -76,6 +77,13 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 _answers = msgspec.json.Decoder(_Answer)
+
+
+def _read(answer: bytes) -> _Answer:
+    try:
+        return _answers.decode(answer)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise MalformedAnswer(f"not an object ({error}): {answer[:200]!r}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,14 +231,19 @@ class Performer:
         self._wrote(family, action, answer)
 
     async def _delete(self, family: Family, action: Delete) -> None:
-        """Gone already, or living another life, or changed where that saves it: all normal."""
+        """Gone already, or living another life: all normal. What has changed where that saves it
+        stands yet, so that nothing that was to follow its end may."""
         try:
             answer = await self._client.request_bytes(
                 _request(action, self._resources[action.kind])
             )
-        except (NotFound, Conflict):
+        except NotFound:
             return
-        decoded = _answers.decode(answer)
+        except Conflict:
+            if action.resource_version is not None:
+                raise
+            return
+        decoded = _read(answer)
         for cache in self._caches_of(action):
             if decoded.kind not in ("Status", "") and decoded.metadata.uid == action.uid:
                 self._guard.wrote(family.key, cache, decoded.metadata.resource_version)
@@ -243,7 +256,7 @@ class Performer:
             )
 
     def _wrote(self, family: Family, action: Write, answer: bytes) -> None:
-        version = _answers.decode(answer).metadata.resource_version
+        version = _read(answer).metadata.resource_version
         for cache in self._caches_of(action):
             self._guard.wrote(family.key, cache, version)
 
