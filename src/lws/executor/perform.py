@@ -25,6 +25,7 @@ from lws.client.requests import PatchType, Request
 from lws.client.resources import Resource
 from lws.executor.caches import RESOURCES, Caches
 from lws.executor.foreign import ForeignObjects
+from lws.executor.owners import Owners, controller_of
 from lws.executor.refusals import Refusals
 from lws.planner.actions import (
     Action,
@@ -115,6 +116,7 @@ class Performer:
         self._recorder = recorder
         self._foreign = foreign
         self._refusals = Refusals(clock)
+        self._owners = Owners(client, clock, resources=resources)
 
     async def strand(self, family: Family, actions: Iterable[Action]) -> Failure | None:
         """Carry out actions in order; the first failure drops the rest and is returned."""
@@ -195,14 +197,22 @@ class Performer:
         return None
 
     async def _create(self, family: Family, action: Create) -> Failure | None:
+        if await self._owners.is_gone(action):
+            return self._orphaned(action)
         try:
             answer = await self._client.request_bytes(
                 _request(action, self._resources[action.kind])
             )
         except AlreadyExists:
             return await self.met(family, action)
+        self._owners.made(action)
         self._wrote(family, action, answer)
         return None
+
+    def _orphaned(self, action: Create | Apply) -> Failure:
+        """Nothing but time, or the cache, will show more."""
+        self._owners.made(action)
+        return _stale(action, "for an owner that is gone")
 
     async def _apply(self, family: Family, action: Apply) -> Failure | None:
         """An apply cannot say "only if it is not there", so a first one looks before."""
@@ -210,6 +220,9 @@ class Performer:
             met = await self.met(family, action)
             if met is not None:
                 return met
+            if await self._owners.is_gone(action):
+                return self._orphaned(action)
+            self._owners.made(action)
         answer = await self._client.request_bytes(_request(action, self._resources[action.kind]))
         self._wrote(family, action, answer)
         return None
@@ -305,10 +318,7 @@ _TELLING: Mapping[Telling, Mapping[str, Any]] = {
 
 def owner_of(body: Any) -> str:
     """UID of the owner that a body names as its controller."""
-    for owner in body["metadata"].get("ownerReferences") or ():
-        if owner.get("controller"):
-            return str(owner["uid"])
-    return ""
+    return controller_of(body).get("uid", "")
 
 
 def message_of(error: ClientError) -> str:

@@ -336,3 +336,44 @@ async def test_whoever_tells_of_foreign_objects_is_woken_when_they_come_and_go()
     world.clock.advance(5)
     await foreign.refresh(family)
     assert woken == [family, family]
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        NotFound("gone"),
+        {"metadata": {"uid": "another"}},
+        {"metadata": {"uid": "set-uid", "deletionTimestamp": "2026-08-01T10:00:00Z"}},
+    ],
+)
+@pytest.mark.parametrize("make", [create, apply])
+async def test_what_is_collected_at_once_is_not_made_again_for_an_owner_that_is_gone(
+    make: Callable[..., Any], found: Answer
+) -> None:
+    """The cache does not show yet that the owner was deleted, and perhaps lives anew."""
+    world = World()
+    owner = {"kind": "DisaggregatedSet", "name": "pd", "uid": "set-uid", "controller": True}
+    one = make(
+        body={"metadata": {"name": "vllm", "ownerReferences": [owner]}},
+        **({} if make is create else {"uid": None, "resource_version": None}),
+    )
+    looks: list[Answer] = [] if make is create else [_found(None)]
+    world.will("get", *looks)
+    assert await world.performer.write(FAMILY, one) is None
+    for _ in range(3):
+        world.will("get", *looks, found)
+        failure = await world.performer.write(FAMILY, one)
+        assert failure is not None
+        assert failure.standing is Standing.STALE
+        world.clock.advance(30)
+    assert len(world.asked) == 1
+    world.will("get", *looks, {"metadata": {"uid": "set-uid"}})
+    assert await world.performer.write(FAMILY, one) is None
+    assert len(world.asked) == 2
+
+
+async def test_what_was_made_long_ago_is_made_again_without_a_look_at_its_owner() -> None:
+    world = World()
+    await world.performer.write(FAMILY, create())
+    world.clock.advance(60)
+    assert await world.performer.write(FAMILY, create()) is None
