@@ -11,7 +11,8 @@ def proxy_for(server: str, environ: Mapping[str, str]) -> str:
     """The proxy that the environment asks for, or an empty string; loopback is never proxied."""
     parts = urlsplit(server)
     host = (parts.hostname or "").rstrip(".")
-    if _is_loopback(host) or _is_exempt(host, parts.port or 443, _variable("NO_PROXY", environ)):
+    port = parts.port or (80 if parts.scheme == "http" else 443)
+    if _is_loopback(host) or _is_exempt(host, port, _variable("NO_PROXY", environ)):
         return ""
     name = f"{parts.scheme.upper()}_PROXY"
     proxy = _variable(name, environ)
