@@ -24,8 +24,12 @@ BASE = Path(__file__).resolve().parents[2] / "deploy" / "kustomize" / "base"
 NAMESPACE = "lws-system"
 ENFORCEMENT_ONLY = "finalizers"
 """Rights that only an admission plugin asks for: no request ever shows them."""
-ONLY_IN_A_RACE = {("disaggregatedset.x-k8s.io", "disaggregatedsetrolescalers", "get")}
-"""Asked for when somebody makes an object between our look and our create."""
+ONLY_IN_A_RACE = {
+    ("disaggregatedset.x-k8s.io", "disaggregatedsets", "get"),
+    ("disaggregatedset.x-k8s.io", "disaggregatedsetrolescalers", "get"),
+}
+"""Asked for when somebody makes an object between our look and our create, and when one of ours is
+collected as soon as it is made."""
 SECRET = "lws-webhook-server-cert"
 
 

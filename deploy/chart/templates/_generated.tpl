@@ -75,6 +75,7 @@
   resources:
   - disaggregatedsets
   verbs:
+  - get
   - list
   - watch
 - apiGroups:

@@ -68,23 +68,36 @@ class ExecCredentials:
         self._failure = ""
 
     async def current(self) -> Credential:
-        """What the plugin issued, issued anew if that has expired."""
-        if self._issued is None or self._is_expired(self._issued):
+        """What the plugin issued, issued anew if that has expired.
+
+        One that comes expired is used all the same, for a while: whose clock is wrong, the plugin's
+        or ours, the server will tell.
+        """
+        if self._issued is None or self._is_due(self._issued):
             async with self._lock:
-                if self._issued is None or self._is_expired(self._issued):
+                if self._issued is None or self._is_due(self._issued):
                     self._issued = await self._issue()
+                    if self._is_expired(self._issued):
+                        self._pause()
         return self._issued.credential
 
     async def renew(self, rejected: Credential, /) -> Credential:
         """Another one, unless somebody has renewed it meanwhile or a moment ago."""
         async with self._lock:
             issued = self._issued
-            is_paused = self._clock.monotonic() < self._pause_ends_at
-            if issued is not None and (issued.credential != rejected or is_paused):
+            if issued is not None and (issued.credential != rejected or self._is_paused):
                 return issued.credential
             self._issued = await self._issue()
             self._pause()
             return self._issued.credential
+
+    @property
+    def _is_paused(self) -> bool:
+        return self._clock.monotonic() < self._pause_ends_at
+
+    def _is_due(self, issued: Issued) -> bool:
+        """Whether another is to be had. A run that failed is told to everybody who asks."""
+        return self._is_expired(issued) and (bool(self._failure) or not self._is_paused)
 
     def _is_expired(self, issued: Issued) -> bool:
         return issued.expires_at is not None and self._clock.now() >= issued.expires_at
@@ -93,7 +106,7 @@ class ExecCredentials:
         self._pause_ends_at = self._clock.monotonic() + PAUSE_SECONDS
 
     async def _issue(self) -> Issued:
-        if self._failure and self._clock.monotonic() < self._pause_ends_at:
+        if self._failure and self._is_paused:
             raise CredentialsError(self._failure)
         try:
             issued = parse_credential(await run(self._plugin, self._environ), self._plugin)

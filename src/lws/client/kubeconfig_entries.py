@@ -5,7 +5,7 @@ import base64
 import binascii
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import orjson
 
@@ -17,6 +17,7 @@ from lws.client.connection import (
 )
 from lws.client.errors import KubeconfigError
 from lws.client.kubeconfig_file import Cluster, Exec, User
+from lws.client.proxies import is_address
 
 EXEC_API_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 EXEC_CLUSTER_EXTENSION = "client.authentication.k8s.io/exec"
@@ -53,12 +54,7 @@ def server_of(cluster: Cluster, place: Place) -> str:
     """The server's URL, which may have a path."""
     if not cluster.server:
         raise place.error("server", "is empty; give the API server's URL")
-    try:
-        parts = urlsplit(cluster.server)
-        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_url = False
-    if not is_url:
+    if not is_address(cluster.server):
         raise place.error("server", f"{cluster.server!r} is no URL; give https://host:port")
     return cluster.server.rstrip("/")
 

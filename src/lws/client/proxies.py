@@ -11,7 +11,8 @@ def proxy_for(server: str, environ: Mapping[str, str]) -> str:
     """The proxy that the environment asks for, or an empty string; loopback is never proxied."""
     parts = urlsplit(server)
     host = (parts.hostname or "").rstrip(".")
-    if _is_loopback(host) or _is_exempt(host, parts.port or 443, _variable("NO_PROXY", environ)):
+    port = parts.port or (80 if parts.scheme == "http" else 443)
+    if _is_loopback(host) or _is_exempt(host, port, _variable("NO_PROXY", environ)):
         return ""
     name = f"{parts.scheme.upper()}_PROXY"
     proxy = _variable(name, environ)
@@ -22,14 +23,24 @@ def proxy_for(server: str, environ: Mapping[str, str]) -> str:
 
 def check_proxy(proxy: str, *, file: str, field: str) -> str:
     """The same URL, if it is of a kind that we can go through."""
-    parts = urlsplit(proxy)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if not is_address(proxy):
         raise KubeconfigError(
             "is no proxy that can be used; give http://host:port or https://host:port",
             file=file,
             field=field,
         )
     return proxy
+
+
+def is_address(url: str) -> bool:
+    """Whether it is an HTTP URL of a host and port that can be, so that trying it may fail in the
+    ways that a network has, and in no other."""
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").encode("idna")  # which refuses what no name server can know
+        return parts.scheme in ("http", "https") and bool(host) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _variable(name: str, environ: Mapping[str, str]) -> str:

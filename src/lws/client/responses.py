@@ -13,6 +13,9 @@ from lws.client.requests import Request
 
 JsonObject = dict[str, Any]
 
+RETRY_AFTER_SECONDS_MAX = 60.0
+"""An API server asks for seconds; a proxy that asks for hours would leave us blind for as long."""
+
 MESSAGE_CHARACTERS_MAX = 1000  # an error goes to a condition or a log line, not to a file
 
 
@@ -82,7 +85,7 @@ def error_of_status(
     number = code or status.code or (410 if status.reason in ("Expired", "Gone") else 500)
     details = status.details or StatusDetails()
     if retry_after is None and details.retry_after_seconds > 0:
-        retry_after = float(details.retry_after_seconds)
+        retry_after = min(float(details.retry_after_seconds), RETRY_AFTER_SECONDS_MAX)
     return _error_class(number, status.reason)(
         _cut(status.message),
         status=number,
@@ -94,9 +97,12 @@ def error_of_status(
 
 
 def retry_after_of(response: Response) -> float | None:
-    """Seconds of the Retry-After header; the form with a date is no API server's, and ignored."""
+    """Seconds of the Retry-After header, a minute at most; the form with a date is no API
+    server's, and ignored."""
     value = response.headers.get("retry-after", "")
-    return float(value) if value.isdecimal() and value.isascii() else None
+    if not (value.isdecimal() and value.isascii()):
+        return None
+    return min(float(value), RETRY_AFTER_SECONDS_MAX)
 
 
 def decode_object(body: bytes) -> JsonObject:

@@ -3,7 +3,7 @@
 from lws.api.kinds import Kind
 from lws.base.clock import Clock
 from lws.controllers.metrics import DisaggregatedSetMetrics
-from lws.controllers.outcomes import next_look
+from lws.controllers.outcomes import FOREIGN_SECONDS, next_look
 from lws.controllers.slices import slice_family_of, tell_foreign
 from lws.controllers.statuses import Statuses
 from lws.executor.disaggregatedset.families import (
@@ -66,7 +66,8 @@ class DisaggregatedSetController:
             return _SEEDING_SECONDS
         failures = await self._performer.strands(set_family_of(key), strands)
         tell_foreign(self._performer, snapshot, failures)
-        return next_look(failures, await self._status(key, snapshot, failures))
+        told = await self._status(key, snapshot, failures)
+        return next_look(failures, (*told, FOREIGN_SECONDS if snapshot.foreign else None))
 
     async def _status(
         self, key: DisaggregatedKey, snapshot: SetSnapshot, failures: list[Failure]

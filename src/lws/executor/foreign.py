@@ -1,7 +1,7 @@
 """Objects in our place that are not ours: met when a create runs into them, asked after until
 they are gone. Our watches do not show them, for they need not carry our labels."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from lws.api.kinds import Kind
@@ -25,8 +25,13 @@ class _Met:
     asked: float
 
 
+def _nobody(_: Family) -> None:
+    return None
+
+
 class ForeignObjects:
-    """By LeaderWorkerSet: what stands in the way."""
+    """By LeaderWorkerSet: what stands in the way; `changed` is called when that is another, since
+    whoever meets one need not be who tells of it."""
 
     def __init__(
         self,
@@ -34,8 +39,10 @@ class ForeignObjects:
         clock: Clock,
         *,
         resources: Mapping[Kind, Resource] = RESOURCES,
+        changed: Callable[[Family], None] = _nobody,
     ) -> None:
         self._resources = resources
+        self._changed = changed
         self._client = client
         self._clock = clock
         self._met: dict[Family, dict[tuple[Kind, str], _Met]] = {}
@@ -47,12 +54,15 @@ class ForeignObjects:
     def note(self, family: Family, *, kind: Kind, name: str, owner: str) -> None:
         """One was met; `owner` is the UID that should have controlled it."""
         met = self._met.setdefault(family, {})
+        is_news = (kind, name) not in met
         met[kind, name] = _Met(owner, self._clock.monotonic())
+        if is_news:
+            self._changed(family)
 
     def resolved(self, family: Family, *, kind: Kind, name: str) -> None:
-        """We have made ours there."""
-        if family in self._met:
-            self._met[family].pop((kind, name), None)
+        """It stands there no more, or ours does."""
+        if self._met.get(family, {}).pop((kind, name), None) is not None:
+            self._changed(family)
 
     def forget(self, family: Family) -> None:
         """The LeaderWorkerSet is gone."""
@@ -66,7 +76,7 @@ class ForeignObjects:
                 continue
             met.asked = now
             if await self.controller_of(kind, family[0], name) in (None, met.owner):
-                self._met[family].pop((kind, name), None)
+                self.resolved(family, kind=kind, name=name)
         if not self._met.get(family, True):
             del self._met[family]
 

@@ -16,6 +16,7 @@ from lws.client.errors import (
     ClientError,
     Conflict,
     Invalid,
+    MalformedAnswer,
     NotFound,
     TellUser,
 )
@@ -24,6 +25,7 @@ from lws.client.requests import PatchType, Request
 from lws.client.resources import Resource
 from lws.executor.caches import RESOURCES, Caches
 from lws.executor.foreign import ForeignObjects
+from lws.executor.owners import Owners, controller_of
 from lws.executor.refusals import Refusals
 from lws.planner.actions import (
     Action,
@@ -78,6 +80,13 @@ class _Answer(msgspec.Struct, frozen=True):
 _answers = msgspec.json.Decoder(_Answer)
 
 
+def _read(answer: bytes) -> _Answer:
+    try:
+        return _answers.decode(answer)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise MalformedAnswer(f"not an object ({error}): {answer[:200]!r}") from error
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """Whose writes these are: `key` for the guard, the set that foreign objects are noted for."""
@@ -107,6 +116,7 @@ class Performer:
         self._recorder = recorder
         self._foreign = foreign
         self._refusals = Refusals(clock)
+        self._owners = Owners(client, clock, resources=resources)
 
     async def strand(self, family: Family, actions: Iterable[Action]) -> Failure | None:
         """Carry out actions in order; the first failure drops the rest and is returned."""
@@ -187,14 +197,22 @@ class Performer:
         return None
 
     async def _create(self, family: Family, action: Create) -> Failure | None:
+        if await self._owners.is_gone(action):
+            return self._orphaned(action)
         try:
             answer = await self._client.request_bytes(
                 _request(action, self._resources[action.kind])
             )
         except AlreadyExists:
             return await self.met(family, action)
+        self._owners.made(action)
         self._wrote(family, action, answer)
         return None
+
+    def _orphaned(self, action: Create | Apply) -> Failure:
+        """Nothing but time, or the cache, will show more."""
+        self._owners.made(action)
+        return _stale(action, "for an owner that is gone")
 
     async def _apply(self, family: Family, action: Apply) -> Failure | None:
         """An apply cannot say "only if it is not there", so a first one looks before."""
@@ -202,6 +220,9 @@ class Performer:
             met = await self.met(family, action)
             if met is not None:
                 return met
+            if await self._owners.is_gone(action):
+                return self._orphaned(action)
+            self._owners.made(action)
         answer = await self._client.request_bytes(_request(action, self._resources[action.kind]))
         self._wrote(family, action, answer)
         return None
@@ -223,14 +244,19 @@ class Performer:
         self._wrote(family, action, answer)
 
     async def _delete(self, family: Family, action: Delete) -> None:
-        """Gone already, or living another life, or changed where that saves it: all normal."""
+        """Gone already, or living another life: all normal. What has changed where that saves it
+        stands yet, so that nothing that was to follow its end may."""
         try:
             answer = await self._client.request_bytes(
                 _request(action, self._resources[action.kind])
             )
-        except (NotFound, Conflict):
+        except NotFound:
             return
-        decoded = _answers.decode(answer)
+        except Conflict:
+            if action.resource_version is not None:
+                raise
+            return
+        decoded = _read(answer)
         for cache in self._caches_of(action):
             if decoded.kind not in ("Status", "") and decoded.metadata.uid == action.uid:
                 self._guard.wrote(family.key, cache, decoded.metadata.resource_version)
@@ -243,7 +269,7 @@ class Performer:
             )
 
     def _wrote(self, family: Family, action: Write, answer: bytes) -> None:
-        version = _answers.decode(answer).metadata.resource_version
+        version = _read(answer).metadata.resource_version
         for cache in self._caches_of(action):
             self._guard.wrote(family.key, cache, version)
 
@@ -292,10 +318,7 @@ _TELLING: Mapping[Telling, Mapping[str, Any]] = {
 
 def owner_of(body: Any) -> str:
     """UID of the owner that a body names as its controller."""
-    for owner in body["metadata"].get("ownerReferences") or ():
-        if owner.get("controller"):
-            return str(owner["uid"])
-    return ""
+    return controller_of(body).get("uid", "")
 
 
 def message_of(error: ClientError) -> str:

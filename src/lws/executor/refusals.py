@@ -7,6 +7,7 @@ pass is told the same answer. This memory changes no decision, only how often th
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from itertools import islice
 
 from lws.base.clock import Clock
 from lws.client.errors import ClientError
@@ -14,6 +15,8 @@ from lws.client.errors import ClientError
 FIRST_SECONDS = 1.0
 LAST_SECONDS = 60.0
 """A freed quota or a repaired webhook is noticed within a minute."""
+FORGOTTEN_SECONDS = 600.0
+"""Who still wants a refused write has tried it again by then; the others have gone."""
 BODIES_MAX = 64
 """Of one target: more partitions than an update that cannot begin goes through."""
 
@@ -40,6 +43,10 @@ class Refusals:
         self._clock = clock
         self._by_target: dict[Hashable, dict[int, Refusal]] = {}
 
+    def __len__(self) -> int:
+        """How many targets are remembered."""
+        return len(self._by_target)
+
     def standing(self, target: Hashable, digest: int) -> Refusal | None:
         """The refusal that holds this very write back now, if any."""
         refusal = self._by_target.get(target, {}).get(digest)
@@ -49,7 +56,8 @@ class Refusals:
 
     def note(self, target: Hashable, digest: int, error: ClientError) -> Refusal:
         """Remember one more refusal."""
-        known = self._by_target.setdefault(target, {})
+        known = self._by_target.pop(target, {})
+        self._by_target[target] = known  # at the end: the first is the one not noted for longest
         last = known.pop(digest, None)
         attempts = 1 if last is None else last.attempts + 1
         seconds = min(LAST_SECONDS, FIRST_SECONDS * 2.0 ** min(attempts - 1, 10))
@@ -57,7 +65,14 @@ class Refusals:
         known[digest] = refusal  # at the end: the longest not seen is the first to be forgotten
         if len(known) > BODIES_MAX:
             del known[next(iter(known))]
+        self._forget_old()
         return refusal
+
+    def _forget_old(self) -> None:
+        now = self._clock.monotonic()
+        for target, known in list(islice(self._by_target.items(), 2)):
+            if all(now - one.not_before >= FORGOTTEN_SECONDS for one in known.values()):
+                del self._by_target[target]
 
     def forget(self, target: Hashable) -> None:
         """A write went through: whatever was wrong there may be right now."""

@@ -236,6 +236,9 @@ def _check_election(election: LeaderElection) -> None:
             message=f"leaseDuration {texts[0]} must be longer than renewDeadline {texts[1]}, and "
             f"that longer than retryPeriod {texts[2]}, which is above 0",
         )
+    from lws.runtime.election import check_times  # with the client, which few commands want
+
+    check_times(lease, renew, retry)
 
 
 def _duration(name: str, text: str) -> float:

@@ -40,8 +40,13 @@ class LeaderWorkerSetControllers(Controllers):
     ) -> None:
         guard = Guard()
         ground = Ground(clock=clock, guard=guard, metrics=metrics, concurrency=CONCURRENCY)
-        foreign = ForeignObjects(client, clock, resources=resources_of(gang))
         sets: WorkQueue[SetKey] = WorkQueue(clock=clock, name="leaderworkerset", metrics=metrics)
+        foreign = ForeignObjects(
+            client,
+            clock,
+            resources=resources_of(gang),
+            changed=lambda key: sets.add(SetKey(*key)),
+        )
         groups: WorkQueue[GroupKey] = WorkQueue(clock=clock, name="group", metrics=metrics)
         families = Families(caches, wake_set=sets.add, wake_group=groups.add)
         self._sets = caches.sets

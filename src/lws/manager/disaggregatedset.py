@@ -37,9 +37,11 @@ class DisaggregatedSetControllers(Controllers):
     ) -> None:
         guard = Guard()
         ground = Ground(clock=clock, guard=guard, metrics=metrics, concurrency=CONCURRENCY)
-        foreign = ForeignObjects(client, clock)
         sets: WorkQueue[DisaggregatedKey] = WorkQueue(
             clock=clock, name="disaggregatedset", metrics=metrics
+        )
+        foreign = ForeignObjects(
+            client, clock, changed=lambda key: sets.add(DisaggregatedKey(*key))
         )
         slices: WorkQueue[SliceKey] = WorkQueue(clock=clock, name="slice", metrics=metrics)
         performer = DisaggregatedPerformer(

@@ -140,14 +140,13 @@ class Manager:
             fence.close_unless(lambda: election.is_leader)
             process.on_stop("lease", election.release)
             process.spawn("leader election", election.run())
-        starting = asyncio.create_task(self._start(process, controllers, election))
+        process.begin("start of the controllers", self._start(process, controllers, election))
         if self._is_alone:
             watchdog.start(asyncio.get_running_loop())
         log.info("starting", version=lws.__version__, server=self._connection.server)
         try:
             return await process.run()
         finally:
-            starting.cancel()
             watchdog.stop()
 
     def _recorder(self, client: KubernetesClient, component: str) -> EventRecorder:

@@ -25,6 +25,7 @@ from lws.runtime.metrics import Metrics
 
 log = structlog.get_logger(__name__)
 
+LEASE_SECONDS_MAX = 2**31 - 1  # an int32 on the wire
 CANDIDATE_JITTER = 1.2  # client-go's: candidates ask every 1 to 2.2 retry periods
 
 Lease = dict[str, Any]
@@ -62,7 +63,7 @@ class LeaderElector:
         on_stopped: Callable[[], None] | None = None,
         metrics: Metrics | None = None,
     ) -> None:
-        _check_times(lease_seconds, renew_seconds, retry_seconds)
+        check_times(lease_seconds, renew_seconds, retry_seconds)
         self._client = client
         self._clock = clock
         self._name = name
@@ -291,7 +292,12 @@ class _LeaseShape(msgspec.Struct):
         return msgspec.json.decode(body, type=dict[str, Any])
 
 
-def _check_times(lease_seconds: float, renew_seconds: float, retry_seconds: float) -> None:
+def check_times(lease_seconds: float, renew_seconds: float, retry_seconds: float) -> None:
+    """InvalidInput if they do not fit together, or into a Lease."""
+    if lease_seconds > LEASE_SECONDS_MAX:
+        raise InvalidInput(
+            field="leaderElection.leaseDuration", message=f"must be at most {LEASE_SECONDS_MAX} s"
+        )
     if lease_seconds <= renew_seconds:
         raise InvalidInput(
             field="leaderElection.leaseDuration", message="must be longer than renewDeadline"

@@ -136,6 +136,11 @@ class Informer(Generic[T]):
         """Call it with every change, after the store shows it; objects that are there come first,
         as additions. Its failures are logged, and stop nothing."""
         self._handlers.append(handler)
+        self.replay(handler)
+
+    def replay(self, handler: Handler[T]) -> None:
+        """Call it with every object that is there, as an addition; its failures are logged, and
+        stop nothing."""
         for thing in list(self.store.values()):
             self._call(handler, Change(None, thing))
 
@@ -196,13 +201,16 @@ class Informer(Generic[T]):
         self._accept(things, version)
 
     def _accept(self, things: dict[Key, T], version: str) -> None:
-        """These are all objects, as of this version."""
+        """These are all objects, as of this version. That is no success yet: where no watch from
+        there comes to be, the next list waits for longer."""
         self._metrics.lists.inc()
         self._reflection.reset(things)
         for thing in things.values():
             if not thing.metadata.resource_version.isdecimal():
                 self._recognise(thing.metadata.resource_version)
+        failures = self._failures
         self._saw(version)
+        self._failures = failures
         self._synced.set()
 
     async def _read_all(self) -> tuple[dict[Key, T], str]:

@@ -56,6 +56,13 @@ class Process:
         task.add_done_callback(self._ended)
         return task
 
+    def begin(self, name: str, work: Coroutine[Any, Any, object]) -> asyncio.Task[Any]:
+        """Start a task that is done at some time; only its failure is the end of the process."""
+        task = asyncio.create_task(work, name=name)
+        self._tasks[task] = name
+        task.add_done_callback(self._begun)
+        return task
+
     def on_stop(self, name: str, callback: OnStop) -> None:
         """Await it at the end, after those registered before."""
         self._callbacks.append((name, callback))
@@ -97,6 +104,12 @@ class Process:
             self._leave(EXIT_SECOND_SIGNAL)
             return
         self.stop(number.name)
+
+    def _begun(self, task: asyncio.Task[Any]) -> None:
+        if task.cancelled() or task.exception() is not None:
+            self._ended(task)
+        else:
+            del self._tasks[task]
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         name = self._tasks.pop(task)

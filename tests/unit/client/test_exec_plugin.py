@@ -205,3 +205,15 @@ async def test_a_token_that_the_server_rejects_is_asked_of_the_plugin_again(
         assert (await it.send(GET)).status == 200
         assert (await it.send(GET)).status == 200
     assert runs(tmp_path) == 2
+
+
+async def test_a_token_that_comes_expired_is_used_for_a_while_all_the_same(tmp_path: Path) -> None:
+    """Our clock goes ahead of the plugin's: not one run a request."""
+    clock = OwnClock()
+    script = counting(tmp_path, expirationTimestamp=format_time(clock.now() - 3600))
+    credentials = credentials_of(plugin_of(tmp_path, script), clock)
+    for _ in range(3):
+        assert await credentials.current() == Credential("Bearer token-1")
+    assert runs(tmp_path) == 1
+    clock.seconds += PAUSE_SECONDS
+    assert await credentials.current() == Credential("Bearer token-2")

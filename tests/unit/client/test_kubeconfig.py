@@ -230,6 +230,8 @@ WRONG = [
     (document(cluster={"server": "host:6443"}), r"server: 'host:6443' is no URL"),
     (document(cluster={"server": "https://h:x"}), r"server: 'https://h:x' is no URL"),
     (document(cluster={"server": "https://[::1"}), r"is no URL"),
+    (document(cluster={"server": "https://a..b"}), r"server: 'https://a..b' is no URL"),
+    (document(cluster={"server": f"https://{'a' * 64}:6443"}), r"is no URL"),
     (document(cluster={"certificate-authority-data": "?"}), r"-data: is not base64"),
     (
         document(cluster={"insecure-skip-tls-verify": True, "certificate-authority": "a"}),

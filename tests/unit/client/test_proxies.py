@@ -52,7 +52,23 @@ def test_no_proxy_is_read_as_go_reads_it(rules: str, server: str, is_exempt: boo
     assert found == ("" if is_exempt else "http://proxy:3128")
 
 
-@pytest.mark.parametrize("proxy", ["socks5://p:1", "ftp://p", "http://", "p:3128"])
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        "socks5://p:1",
+        "ftp://p",
+        "http://",
+        "p:3128",
+        "http://p:99999",
+        "http://p..q:3128",
+        f"http://{'p' * 64}:3128",
+    ],
+)
 def test_a_proxy_that_cannot_be_used_is_refused_by_name(proxy: str) -> None:
     with pytest.raises(KubeconfigError, match="f: clusters: is no proxy that can be used"):
         check_proxy(proxy, file="f", field="clusters")
+
+
+def test_an_exempt_port_is_that_of_the_scheme_where_none_is_given() -> None:
+    environ = {"HTTP_PROXY": "http://proxy:3128", "NO_PROXY": "api.example:80"}
+    assert proxy_for("http://api.example", environ) == ""

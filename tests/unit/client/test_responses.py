@@ -156,3 +156,10 @@ def test_an_error_can_be_raised_with_a_message_only() -> None:
     assert str(errors.NotFound("gone")) == "404: gone"
     assert errors.TooManyRequests().status == 429
     assert str(errors.KubeconfigError("bad", file="f", field="users")) == "f: users: bad"
+
+
+def test_nobody_makes_us_wait_for_longer_than_a_minute() -> None:
+    refused = Response(503, {"retry-after": "86400"})
+    assert error_of(refused).retry_after == 60
+    assert retry_after_of(Response(503, {"retry-after": "9" * 400})) == 60
+    assert error_of(refusal(429, "TooManyRequests", retryAfterSeconds=86400)).retry_after == 60

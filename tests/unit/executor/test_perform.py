@@ -42,7 +42,8 @@ from lws.runtime.metrics import Metrics
 FAMILY = Family(("set", "ns", "vllm"), ("ns", "vllm"))
 OWNED = {"ownerReferences": [{"uid": "set-uid", "controller": True}]}
 
-Answer = dict[str, Any] | ClientError
+Answer = dict[str, Any] | ClientError | str
+"""Text: what is no answer of an API server."""
 
 
 class World:
@@ -75,7 +76,7 @@ class World:
         answer = queue.pop(0) if queue else {"kind": "X", "metadata": {"resourceVersion": "7"}}
         if isinstance(answer, ClientError):
             raise answer
-        return msgspec.json.encode(answer)
+        return answer.encode() if isinstance(answer, str) else msgspec.json.encode(answer)
 
     async def get(self, *_: Any, **__: Any) -> Any:
         answer = self.answers["get"].pop(0)
@@ -301,3 +302,78 @@ def test_a_retired_revision_is_awaited_on_both_watches() -> None:
     )
     assert len(caches_of(patch)) == 2
     assert len(caches_of(delete())) == 1
+
+
+async def test_one_that_has_changed_where_that_saves_it_stands_yet_and_nothing_follows() -> None:
+    world = World()
+    world.will("delete", Conflict("the object has been modified"))
+    saved = delete(resource_version=ResourceVersion("9"), event=emit("ScalingDown"))
+    failure = await world.performer.strand(FAMILY, [saved, emit("Completed")])
+    assert failure is not None
+    assert failure.standing is Standing.STALE
+    assert world.told == []
+
+
+async def test_a_page_of_a_proxy_in_place_of_an_answer_is_trouble_on_the_way() -> None:
+    world = World()
+    world.will("create", "<html>")
+    failure = await world.performer.write(FAMILY, create())
+    assert failure is not None
+    assert failure.standing is Standing.RETRY
+
+
+async def test_whoever_tells_of_foreign_objects_is_woken_when_they_come_and_go() -> None:
+    world, family = World(), ("ns", "vllm")
+    woken: list[tuple[str, str]] = []
+    foreign = ForeignObjects(cast(KubernetesClient, world), world.clock, changed=woken.append)
+    for _ in range(2):
+        foreign.note(family, kind=Kind.SERVICE, name="vllm", owner="set-uid")
+    assert woken == [family]
+    world.clock.advance(5)
+    world.will("get", _found("stranger"), _found(None))
+    await foreign.refresh(family)
+    assert woken == [family]
+    world.clock.advance(5)
+    await foreign.refresh(family)
+    assert woken == [family, family]
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        NotFound("gone"),
+        {"metadata": {"uid": "another"}},
+        {"metadata": {"uid": "set-uid", "deletionTimestamp": "2026-08-01T10:00:00Z"}},
+    ],
+)
+@pytest.mark.parametrize("make", [create, apply])
+async def test_what_is_collected_at_once_is_not_made_again_for_an_owner_that_is_gone(
+    make: Callable[..., Any], found: Answer
+) -> None:
+    """The cache does not show yet that the owner was deleted, and perhaps lives anew."""
+    world = World()
+    owner = {"kind": "DisaggregatedSet", "name": "pd", "uid": "set-uid", "controller": True}
+    one = make(
+        body={"metadata": {"name": "vllm", "ownerReferences": [owner]}},
+        **({} if make is create else {"uid": None, "resource_version": None}),
+    )
+    looks: list[Answer] = [] if make is create else [_found(None)]
+    world.will("get", *looks)
+    assert await world.performer.write(FAMILY, one) is None
+    for _ in range(3):
+        world.will("get", *looks, found)
+        failure = await world.performer.write(FAMILY, one)
+        assert failure is not None
+        assert failure.standing is Standing.STALE
+        world.clock.advance(30)
+    assert len(world.asked) == 1
+    world.will("get", *looks, {"metadata": {"uid": "set-uid"}})
+    assert await world.performer.write(FAMILY, one) is None
+    assert len(world.asked) == 2
+
+
+async def test_what_was_made_long_ago_is_made_again_without_a_look_at_its_owner() -> None:
+    world = World()
+    await world.performer.write(FAMILY, create())
+    world.clock.advance(60)
+    assert await world.performer.write(FAMILY, create()) is None

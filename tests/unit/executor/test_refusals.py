@@ -54,3 +54,16 @@ def test_of_many_bodies_the_oldest_are_forgotten() -> None:
     assert refusals.standing("target", 1) is None
     assert refusals.standing("target", 0) is not None
     assert refusals.standing("target", BODIES_MAX) is not None
+
+
+def test_what_nobody_tries_any_more_is_forgotten() -> None:
+    """Namespaces that come and go leave nothing behind."""
+    clock = VirtualClock()
+    refusals = Refusals(clock)
+    for number in range(1000):
+        refusals.note(("create", number), 1, ERROR)
+        refusals.note("tried for ever", 1, ERROR)
+        clock.advance(60)
+    assert len(refusals) < 15
+    standing = refusals.standing("tried for ever", 1) or refusals.note("tried for ever", 1, ERROR)
+    assert standing.attempts > 1000

@@ -57,6 +57,8 @@ WRONG = [
     ("leaderElection: {leaseDuration: 15}", "leaderElection.leaseDuration"),
     ("leaderElection: {leaseDuration: soon}", "leaderElection.leaseDuration"),
     ("leaderElection: {leaseDuration: 5s}", "leaderElection.leaseDuration"),
+    ("leaderElection: {leaseDuration: 1000000h}", "leaderElection.leaseDuration"),
+    ("leaderElection: {retryPeriod: 9s}", "leaderElection.renewDeadline"),
     ("leaderElection: {renewDeadline: -10s}", "leaderElection.renewDeadline"),
     ("leaderElection: {retryPeriod: 2 s}", "leaderElection.retryPeriod"),
     ("leaderElection: {retryPeriod: '0'}", "leaderElection"),

@@ -429,3 +429,19 @@ async def test_the_silence_of_a_watch_can_be_read() -> None:
     value = world.metrics.value("lws_informer_silence_seconds", resource="things")
     assert value == pytest.approx(50)
     assert world.metrics.value("lws_informer_lists_total", resource="things") == 1
+
+
+@pytest.mark.parametrize(
+    "refusal", [Expired("too old"), Unavailable("Too large resource version: 9, current: 8")]
+)
+async def test_where_no_watch_comes_to_be_lists_become_rarer(refusal: ApiError) -> None:
+    """The list is from the store; the watch is refused by a server whose cache lies behind."""
+    world = World()
+    world.api.failures.extend([None, refusal] * 500)
+    await world.start()
+    await world.settle(300)
+    assert world.api.verbs().count("list") < 25
+    world.api.failures.clear()
+    world.api.put("a", 1)
+    await world.settle(30)
+    assert world.values() == {"a": 1}

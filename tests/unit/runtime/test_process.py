@@ -186,3 +186,21 @@ async def test_the_watchdogs_thread_ends_with_it() -> None:
     assert threading.active_count() == before + 1
     watchdog.stop()
     assert threading.active_count() == before
+
+
+async def test_work_that_was_begun_may_end_but_not_fail() -> None:
+    world = World()
+
+    async def prepare(seconds: float, *, fails: bool) -> None:
+        await world.clock.sleep(seconds)
+        if fails:
+            raise KeyError("lost")
+
+    world.process.begin("start", prepare(1, fails=False))
+    running = asyncio.create_task(world.process.run())
+    await world.clock.run_for(2)
+    assert not running.done()
+    with capture_logs():
+        world.process.begin("start again", prepare(1, fails=True))
+        assert await running == 1
+    assert world.process.check() == "task ended: start again"

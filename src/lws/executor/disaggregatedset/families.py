@@ -88,8 +88,7 @@ class DisaggregatedFamilies:
     def start(self) -> None:
         """From here on events count; called once every cache has its first list."""
         self._started = True
-        for ds in self._caches.sets.store.values():
-            self._adopt(ds)
+        self._caches.sets.replay(lambda change: self._adopt(change.latest))
 
     def wake_all(self) -> None:
         """Look at everything once."""

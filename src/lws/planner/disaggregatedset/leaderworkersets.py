@@ -26,7 +26,8 @@ from lws.planner.disaggregatedset.snapshot import (
 from lws.planner.ownership import field_names
 
 _POD_TEMPLATES = ("leaderTemplate", "workerTemplate")
-_NOT_CARRIED = (names.LAST_APPLIED,)
+_NOT_CARRIED = (names.LAST_APPLIED, names.DS_INITIAL_REPLICAS)
+"""Of others: kubectl's note about the set itself, and our own one about an update."""
 
 
 def create(snapshot: SliceSnapshot, role: Role, *, replicas: int, event: Emit | None) -> Create:

@@ -1,12 +1,13 @@
 """Headless Services of the roles (spec section 5)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from lws.api import names
 from lws.api.core import Service
 from lws.api.kinds import Kind
 from lws.planner.actions import Create, Delete, Emit, EventType
 from lws.planner.disaggregatedset.family import Generation, SliceFamily
+from lws.planner.disaggregatedset.leaderworkersets import wanted_name
 from lws.planner.disaggregatedset.snapshot import (
     RoleSet,
     SliceSnapshot,
@@ -34,19 +35,26 @@ def missing_services(snapshot: SliceSnapshot, family: SliceFamily) -> list[Creat
 
 
 def abandoned_services(
-    snapshot: SliceSnapshot, gone: Iterable[Generation] = ()
+    snapshot: SliceSnapshot, gone: Mapping[Generation, Mapping[str, RoleSet]]
 ) -> Mapping[Generation, list[Delete]]:
-    """Of older revisions that have no LeaderWorkerSet, or in `gone` will have none; by revision."""
+    """Those that will have no LeaderWorkerSet once `gone` are; by revision.
+
+    Of an older revision they go together, with its last one. Of the wanted one each stays while
+    its own stands or is to be made: not that of a release from before slices, once its
+    LeaderWorkerSet is gone, nor that of a role that is wanted no more.
+    """
     ds = snapshot.ds.metadata.name
-    wiped = set(gone)
-    standing = {
-        Generation(held.place.revision, held.place.is_sliced) for held in snapshot.sets
-    } - wiped
+    wiped = {held.name for roles in gone.values() for held in roles.values()}
+    standing = [held for held in snapshot.sets if held.name not in wiped]
+    generations = {Generation(held.place.revision, held.place.is_sliced) for held in standing}
+    wanted = {wanted_name(snapshot, role.name) for role in snapshot.ds.spec.roles}
+    served = {names.role_service(name) for name in wanted | {held.name for held in standing}}
     abandoned: dict[Generation, list[Delete]] = {}
     for service in snapshot.services:
         place = place_of(service, ds=ds)
         generation = Generation(place.revision, place.is_sliced)
-        if place.revision != snapshot.key and generation not in standing:
+        is_wanted = place.revision == snapshot.key
+        if service.metadata.name not in served if is_wanted else generation not in generations:
             abandoned.setdefault(generation, []).append(delete_service(service))
     return abandoned
 

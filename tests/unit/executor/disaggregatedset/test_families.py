@@ -4,6 +4,7 @@ from copy import deepcopy
 from typing import Any, cast
 
 import msgspec
+from structlog.testing import capture_logs
 
 from lws.api import core, disaggregatedset, leaderworkerset, names
 from lws.api.kinds import Kind
@@ -31,7 +32,8 @@ TWO = [a_role("prefill", 1), a_role("decode", 1)]
 class Watched:
     """Caches into which a test puts what a watch would bring, and who was woken by it."""
 
-    def __init__(self, world: SliceWorld) -> None:
+    def __init__(self, world: SliceWorld, *others: Json) -> None:
+        """`others` are more sets, which were there before."""
         clock = VirtualClock()
         client = cast(KubernetesClient, None)  # nothing here asks a server
         shared = make_caches(client, clock, Metrics())
@@ -48,7 +50,8 @@ class Watched:
             reports=Reports(self.woken.append),
             clock=clock,
         )
-        self.ds(world.ds)
+        for ds in (*others, world.ds):
+            self.ds(ds)
         for item in world.lws.values():
             self.lws(item)
         self.families.start()
@@ -266,3 +269,14 @@ def test_the_reports_are_complete_when_every_slice_was_looked_at() -> None:
     assert not reports.is_complete(KEY, slices=2)
     reports.forget(KEY)
     assert not reports.is_complete(KEY, slices=1)
+
+
+def test_a_set_that_cannot_be_read_keeps_no_other_from_being_taken_in() -> None:
+    world = sliced(1)
+    broken = deepcopy(world.ds)
+    broken["metadata"] |= {"name": "broken", "uid": "broken-uid"}
+    broken["spec"]["roles"][0]["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"] = "none"
+    with capture_logs() as lines:
+        watched = Watched(world, broken)
+    assert [line["name"] for line in lines] == ["broken"]
+    assert watched.families.get(KEY) is not None

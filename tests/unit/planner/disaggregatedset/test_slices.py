@@ -461,3 +461,36 @@ def test_an_old_revision_from_before_slices_drains_as_any_other() -> None:
     world.settle()
     assert sorted(world.lws) == [f"pd-0-{world.key}-{role}" for role in ("decode", "prefill")]
     assert sorted(world.services) == [f"{name}-prv" for name in sorted(world.lws)]
+
+
+def test_a_service_from_before_slices_goes_once_its_leaderworkerset_is_gone() -> None:
+    world = settled()
+    without_slices(world)
+    gone = next(name for name in world.lws if name.endswith("-decode"))
+    del world.lws[gone]  # by hand
+    world.settle()
+    assert f"{gone}-prv" not in world.services
+    assert sorted(world.services) == [f"{name}-prv" for name in sorted(world.lws)]
+
+
+def test_a_service_of_a_role_that_is_wanted_no_more_goes_though_its_revision_stays() -> None:
+    """The role's own is deleted by hand first, so that what is left means what is wanted."""
+    world = SliceWorld([*two(), a_role("encode")])
+    world.settle()
+    key = world.key
+    del world.lws[f"pd-0-{key}-encode"]
+    world.change(two())
+    world.settle()
+    assert world.key == key
+    assert sorted(world.services) == [f"{name}-prv" for name in sorted(world.lws)]
+
+
+def test_a_note_of_our_own_in_a_roles_metadata_is_not_carried_and_delays_no_update() -> None:
+    noted: Any = {"metadata": {"annotations": {names.DS_INITIAL_REPLICAS: "7", "team": "x"}}}
+    world = SliceWorld([a_role("prefill", 2, **noted), a_role("decode", 3)])
+    world.settle()
+    world.change([a_role("prefill", 2, image="b", **noted), a_role("decode", 3, image="b")])
+    world.settle()
+    assert sorted(world.replicas().values()) == [2, 3]
+    (held,) = [item for name, item in world.lws.items() if name.endswith("-prefill")]
+    assert held["metadata"]["annotations"] == {"team": "x"}
