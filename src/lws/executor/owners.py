@@ -2,8 +2,9 @@
 
 What is made for an owner that is gone is collected at once, and its end wakes whoever made it: with
 a cache that does not show the owner's end yet (a watch that brings nothing is found out after
-minutes), that would go round as fast as both sides can. So who makes the same thing again soon
-asks the server first. This memory changes no decision, only how often one is carried out.
+minutes), that would go round as fast as both sides can. So who soon makes the same thing again for
+the same owner asks the server first. This memory changes no decision, only how often one is
+carried out.
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,8 @@ from lws.planner.actions import Apply, Create
 SOON_SECONDS = 60.0
 
 _KINDS = {kind.kind: kind for kind in Kind}
-_Target = tuple[Kind, str, str]
+_Target = tuple[Kind, str, str, str]
+"""What is made, and the UID of its owner: another life of the owner is a reason to make it anew."""
 
 
 class Owners:
@@ -67,4 +69,4 @@ def controller_of(body: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _target(action: Create | Apply) -> _Target:
-    return action.kind, action.namespace, action.name
+    return action.kind, action.namespace, action.name, controller_of(action.body).get("uid", "")

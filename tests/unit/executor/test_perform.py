@@ -377,3 +377,13 @@ async def test_what_was_made_long_ago_is_made_again_without_a_look_at_its_owner(
     await world.performer.write(FAMILY, create())
     world.clock.advance(60)
     assert await world.performer.write(FAMILY, create()) is None
+
+
+async def test_another_life_of_the_owner_is_not_doubted() -> None:
+    """A group's StatefulSet follows each new leader, in a rollout too."""
+    world = World()
+    for uid in ("first", "second"):
+        owner = {"kind": "Pod", "name": "vllm-0", "uid": uid, "controller": True}
+        one = create(body={"metadata": {"name": "vllm-0", "ownerReferences": [owner]}})
+        assert await world.performer.write(FAMILY, one) is None
+    assert len(world.asked) == 2
