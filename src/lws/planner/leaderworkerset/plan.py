@@ -158,14 +158,15 @@ _MISSING = rollout.Group(key=None, ready=False, long_unready=False)
 
 
 def _groups(snapshot: LeaderWorkerSetSnapshot) -> list[rollout.Group]:
-    """By ordinal, those of which nothing exists too."""
+    """By ordinal, those of which nothing exists too; none that there can be no room for, since an
+    index is what a pod's name or label says, and anybody may write a large number there."""
     assert snapshot.statefulset is not None, "groups are counted against the StatefulSet"
-    length = snapshot.statefulset.spec.replicas
-    if snapshot.groups:
-        length = max(length, snapshot.groups[-1].index + 1)
-    groups = [_MISSING] * length
+    room = replicas_of(snapshot.lws) + budgets_of(snapshot.lws).surge
+    groups = [_MISSING] * max(snapshot.statefulset.spec.replicas, room)
     since = snapshot.now - LONG_UNREADY_SECONDS
     for facts in snapshot.groups:
+        if facts.index >= len(groups):
+            break
         groups[facts.index] = rollout.Group(
             key=facts.key,
             ready=facts.ready,

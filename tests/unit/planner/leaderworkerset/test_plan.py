@@ -46,6 +46,13 @@ def test_a_world_at_rest_needs_nothing() -> None:
     assert planned.wanted == KEY
 
 
+def test_a_group_of_an_absurd_index_costs_nothing() -> None:
+    """It is what anybody wrote into a pod's name or label; a list so long ends the process."""
+    absurd = facts(10**15, key=None, leader_uid=None, ready=False)
+    groups = [*(facts(index) for index in range(3)), absurd]
+    assert actions(plan(at_rest(groups=groups))) == []
+
+
 def test_a_set_that_is_being_deleted_is_left_alone() -> None:
     lws = a_set(metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
     planned = plan(at_rest(lws, document={}, groups=[], service=None, revisions=[]))
