@@ -281,6 +281,8 @@ def test_a_revision_that_a_terminating_pod_names_is_not_retired() -> None:
         {"document": statefulset_document(replicas=4)},
         {"document": {}},
         {"document": statefulset_document(key=OLD_KEY)},
+        {"document": statefulset_document(partition=1)},
+        {"document": statefulset_document(strategy={"type": "OnDelete"})},
     ],
 )
 def test_nothing_is_retired_before_the_update_is_over(changes: dict[str, Any]) -> None:
