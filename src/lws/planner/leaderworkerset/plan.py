@@ -256,8 +256,9 @@ def _remove(snapshot: LeaderWorkerSetSnapshot, facts: GroupFacts) -> Delete:
 def _service(snapshot: LeaderWorkerSetSnapshot) -> tuple[Action, ...]:
     """Step 7: the headless Service of the shared subdomain (section 5)."""
     lws = snapshot.lws
-    shared = snapshot.wanted.document["networkConfig"]["subdomainPolicy"] == SubdomainPolicy.SHARED
-    if not shared or snapshot.service is not None or _foreign(snapshot, Kind.SERVICE):
+    if snapshot.service is not None or _foreign(snapshot, Kind.SERVICE):
+        return ()
+    if not _needs_service(snapshot):
         return ()
     name = lws.metadata.name
     body = {
@@ -286,6 +287,17 @@ def _service(snapshot: LeaderWorkerSetSnapshot) -> tuple[Action, ...]:
             body=body,
             failure=failure,
         ),
+    )
+
+
+def _needs_service(snapshot: LeaderWorkerSetSnapshot) -> bool:
+    """Whether a group shares the subdomain: of the wanted revision, or of one that still stands."""
+    named = frozenset[RevisionKey]().union(*(facts.keys for facts in snapshot.groups))
+    standing = [one.document for one in snapshot.revisions if one.key in named]
+    return any(
+        (document["networkConfig"].get("subdomainPolicy") or SubdomainPolicy.SHARED)
+        == SubdomainPolicy.SHARED
+        for document in (snapshot.wanted.document, *standing)
     )
 
 

@@ -242,6 +242,15 @@ def test_a_subdomain_for_each_group_needs_no_shared_service() -> None:
     assert creates(planned, "Service") == []
 
 
+def test_groups_that_an_update_has_not_reached_keep_the_service_that_names_them() -> None:
+    """A partition may hold them at the shared subdomain for ever; deleted, it comes back."""
+    lws = a_set(networkConfig={"subdomainPolicy": "UniquePerReplica"})
+    assert creates(plan(updating(lws=lws, service=None)), "Service")
+    groups = [facts(index) for index in range(3)]
+    over = plan(at_rest(lws, groups=groups, service=None))
+    assert creates(over, "Service") == []
+
+
 def test_a_lost_member_recreates_its_group_after_the_status_is_written() -> None:
     loss = Loss(pod=f"{NAME}-1-1", uid=UID("worker-uid"), what="was deleted")
     groups = [facts(0), facts(1, ready=False, loss=loss), facts(2)]
