@@ -233,9 +233,9 @@ class Families:
 
     def _wake_groups_of(self, key: SetKey, revision: RevisionKey) -> None:
         """Groups that may have waited for this revision to be there."""
-        family = self._families.get(key)
+        family, has_gangs = self._families.get(key), self._caches.pod_groups is not None
         for index, group in family.groups.items() if family else ():
-            if group.facts.key == revision and not group.facts.complete:
+            if group.facts.key == revision and (has_gangs or not group.facts.complete):
                 self._wake_group(GroupKey(*key, index))
 
     def _moved(self, key: GroupKey, moved: Callable[[Membership], Membership]) -> None:

@@ -6,13 +6,15 @@ from typing import Any
 import pytest
 
 from lws.api import names
+from lws.api.apps import decode_revision
 from lws.api.core import Service, decode_service
+from lws.client.resources import Resource
 from lws.executor.caches import Caches, make_caches
 from lws.executor.families import Families, GroupKey, SetKey
 from lws.runtime.clock import VirtualClock
 from lws.runtime.informer import Informer
 from lws.runtime.metrics import Metrics
-from tests.unit.planner.pods.worlds import NAMESPACE, a_pod, a_set, encoded
+from tests.unit.planner.pods.worlds import KEY, NAMESPACE, a_pod, a_set, encoded
 
 SET = SetKey(NAMESPACE, "lws")
 GROUP = GroupKey(NAMESPACE, "lws", 0)
@@ -99,3 +101,19 @@ def test_a_service_of_another_name_wakes_its_set_only(world: World) -> None:
 def test_a_switch_of_the_policy_wakes_every_group(world: World) -> None:
     world.put(world.caches.sets, a_set(policy="None", metadata={"resourceVersion": "2"}))
     assert {SET, GROUP} <= set(world.woken)
+
+
+@pytest.mark.parametrize("has_gangs", [True, False])
+def test_a_group_whose_pod_group_waits_for_its_revision_is_woken_by_it(has_gangs: bool) -> None:
+    """Of size 1 it is complete without workers, and nothing may schedule it meanwhile."""
+    pod_groups = Resource("scheduling.test", "v1", "podgroups", "PodGroup") if has_gangs else None
+    client: Any = object()
+    world = World(make_caches(client, VirtualClock(), Metrics(), pod_groups=pod_groups))
+    world.put(world.caches.sets, a_set())
+    world.put(world.caches.pods, a_pod(annotations={names.SIZE: "1"}))
+    world.families.start()
+    world.woken.clear()
+    labels = {names.NAME: "lws", names.REVISION_KEY: KEY}
+    metadata = {"name": "lws-1", "namespace": NAMESPACE, "uid": "u", "labels": labels}
+    world.put(world.caches.revisions, decode_revision(encoded({"metadata": metadata})))
+    assert (GROUP in world.woken) is has_gangs
