@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from lws.api import names
-from lws.api.apps import decode_revision
-from lws.api.core import Service, decode_service
+from lws.api.apps import decode_revision, decode_statefulset
+from lws.api.core import Service, decode_pod_group, decode_service
 from lws.client.resources import Resource
 from lws.executor.caches import Caches, make_caches
 from lws.executor.families import Families, GroupKey, SetKey
@@ -84,6 +84,33 @@ def test_a_foreign_service_of_a_group_is_news_when_it_comes_and_when_it_goes(wor
     world.remove(world.caches.services, foreign)
     assert world.foreign() == ()
     assert {SET, GROUP} <= set(world.woken)
+
+
+OTHERS = {names.NAME: "other"}
+
+
+@pytest.mark.parametrize("kind", ["services", "statefulsets", "podgroups"])
+def test_what_stands_in_a_groups_place_is_its_news_though_labelled_as_anothers(kind: str) -> None:
+    """A set named like a group of ours has such objects; when they go, the group must go on."""
+    client: Any = object()
+    gang = Resource("scheduling.test", "v1", "podgroups", "PodGroup")
+    caches = make_caches(client, VirtualClock(), Metrics(), pod_groups=gang)
+    world = World(caches)
+    world.put(caches.sets, a_set())
+    world.put(caches.pods, a_pod())
+    world.families.start()
+    places: dict[str, tuple[Any, Any, str]] = {
+        "services": (caches.services, decode_service, "lws-0"),
+        "statefulsets": (caches.statefulsets, decode_statefulset, "lws-0"),
+        "podgroups": (caches.pod_groups, decode_pod_group, f"lws-0-{KEY}"),
+    }
+    informer, decode, name = places[kind]
+    metadata = {"name": name, "namespace": NAMESPACE, "uid": "theirs", "labels": OTHERS}
+    theirs = decode(encoded({"metadata": metadata}))
+    for happens in (world.put, world.remove):
+        world.woken.clear()
+        happens(informer, theirs)
+        assert GROUP in world.woken
 
 
 def test_a_groups_own_service_is_in_nobodys_way(world: World) -> None:
