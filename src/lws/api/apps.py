@@ -89,8 +89,10 @@ _revision_decoder = msgspec.json.Decoder(ControllerRevision)
 def decode_statefulset(data: bytes | msgspec.Raw) -> StatefulSet:
     """Read one; the document is kept only where it may be needed."""
     statefulset = _statefulset_decoder.decode(data)
-    is_worker = names.GROUP_INDEX in statefulset.metadata.labels
-    if is_worker and statefulset.metadata.generation <= 1:
+    meta = statefulset.metadata
+    is_leader = meta.name == meta.labels.get(names.NAME)  # which may carry any label of its set
+    is_worker = names.GROUP_INDEX in meta.labels and not is_leader
+    if is_worker and meta.generation <= 1:
         return statefulset
     return msgspec.structs.replace(statefulset, document=bytes(data))
 

@@ -13,6 +13,7 @@ from lws.api import names
 from lws.api.apps import ControllerRevision, StatefulSet
 from lws.api.core import Pod, PodGroup, Service
 from lws.api.leaderworkerset import LeaderWorkerSet
+from lws.api.meta import ObjectMeta
 from lws.base.ids import UID, RevisionKey
 from lws.base.times import parse_time
 from lws.executor.caches import (
@@ -194,30 +195,47 @@ class Families:
         index = _worker_index(statefulset)
         if index is None or meta.name == lws:
             self._wake_set(SetKey(meta.namespace, lws))
+            self._moved_place(meta)
             return
         key = GroupKey(meta.namespace, lws, index)
         self._moved(
             key, lambda found: members.after_statefulset(found, old=change.old, new=change.new)
         )
         self._wake_group(key)
+        self._moved_place(meta, known=key)
 
     def _on_service(self, change: Change[Service]) -> None:
         service = change.new or change.old
         assert service is not None, "a change has an object"
         meta = service.metadata
-        lws = meta.labels.get(names.NAME, "")
-        index = names.ordinal(meta.name)
-        self._wake_set(SetKey(meta.namespace, lws))
-        if self._started and index is not None and meta.name == names.leader_pod_name(lws, index):
-            key = GroupKey(meta.namespace, lws, index)
-            self._moved(key, lambda found: found)
-            self._wake_group(key)
+        self._wake_set(SetKey(meta.namespace, meta.labels.get(names.NAME, "")))
+        self._moved_place(meta)
 
     def _on_pod_group(self, change: Change[PodGroup]) -> None:
         meta = change.latest.metadata
         index = index_in(meta.labels.get(names.GROUP_INDEX, ""))
         if index is not None:
             self._wake_group(GroupKey(meta.namespace, meta.labels.get(names.NAME, ""), index))
+        group, _, _ = meta.name.rpartition("-")
+        place = self._place(meta.namespace, group)
+        if place is not None:
+            self._wake_group(place)
+
+    def _moved_place(self, meta: ObjectMeta, *, known: GroupKey | None = None) -> None:
+        """Something came to or went from where a group has its own, whatever its labels say."""
+        key = self._place(meta.namespace, meta.name)
+        if key is not None and key != known:
+            self._moved(key, lambda found: found)
+            self._wake_group(key)
+
+    def _place(self, namespace: str, name: str) -> GroupKey | None:
+        """The group of that name, if there is one."""
+        lws, _, _ = name.rpartition("-")
+        index, family = names.ordinal(name), self._families.get(SetKey(namespace, lws))
+        if index is None or family is None or index not in family.groups:
+            return None
+        key = GroupKey(namespace, lws, index)
+        return key if name == names.leader_pod_name(lws, index) else None
 
     def _on_revision(self, change: Change[ControllerRevision]) -> None:
         recorded = change.new or change.old
@@ -233,9 +251,9 @@ class Families:
 
     def _wake_groups_of(self, key: SetKey, revision: RevisionKey) -> None:
         """Groups that may have waited for this revision to be there."""
-        family = self._families.get(key)
+        family, has_gangs = self._families.get(key), self._caches.pod_groups is not None
         for index, group in family.groups.items() if family else ():
-            if group.facts.key == revision and not group.facts.complete:
+            if group.facts.key == revision and (has_gangs or not group.facts.complete):
                 self._wake_group(GroupKey(*key, index))
 
     def _moved(self, key: GroupKey, moved: Callable[[Membership], Membership]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from lws.api.kinds import Kind
 from lws.base.clock import Clock
+from lws.base.ids import UID
 from lws.client.errors import NotFound
 from lws.client.kubernetes import KubernetesClient
 from lws.client.resources import Resource
@@ -16,6 +17,16 @@ ASK_SECONDS = 4.0
 
 Family = tuple[str, str]
 """(namespace, name) of a LeaderWorkerSet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An object as the API server has it, whatever our watches show."""
+
+    uid: UID
+    owner: str
+    """UID of the controlling owner, "" if it has none."""
+    labels: Mapping[str, str]
 
 
 @dataclass(slots=True)
@@ -75,18 +86,22 @@ class ForeignObjects:
             if now - met.asked < ASK_SECONDS:
                 continue
             met.asked = now
-            if await self.controller_of(kind, family[0], name) in (None, met.owner):
+            found = await self.found(kind, family[0], name)
+            if found is None or found.owner == met.owner:
                 self.resolved(family, kind=kind, name=name)
         if not self._met.get(family, True):
             del self._met[family]
 
-    async def controller_of(self, kind: Kind, namespace: str, name: str) -> str | None:
-        """UID of the controlling owner, "" if it has none; None: no such object."""
+    async def found(self, kind: Kind, namespace: str, name: str) -> Found | None:
+        """What stands there; None: no such object."""
         try:
-            found = await self._client.get(self._resources[kind], namespace=namespace, name=name)
+            thing = await self._client.get(self._resources[kind], namespace=namespace, name=name)
         except NotFound:
             return None
-        for owner in found["metadata"].get("ownerReferences") or ():
-            if owner.get("controller"):
-                return str(owner["uid"])
-        return ""
+        metadata = thing["metadata"]
+        owners = metadata.get("ownerReferences") or ()
+        return Found(
+            uid=UID(metadata.get("uid") or ""),
+            owner=next((str(owner["uid"]) for owner in owners if owner.get("controller")), ""),
+            labels=metadata.get("labels") or {},
+        )

@@ -24,7 +24,7 @@ from lws.client.kubernetes import KubernetesClient
 from lws.client.requests import PatchType, Request
 from lws.client.resources import Resource
 from lws.executor.caches import RESOURCES, Caches
-from lws.executor.foreign import ForeignObjects
+from lws.executor.foreign import ForeignObjects, Found
 from lws.executor.owners import Owners, controller_of
 from lws.executor.refusals import Refusals
 from lws.planner.actions import (
@@ -204,7 +204,7 @@ class Performer:
                 _request(action, self._resources[action.kind])
             )
         except AlreadyExists:
-            return await self.met(family, action)
+            return await self._meet(family, action)
         self._owners.made(action)
         self._wrote(family, action, answer)
         return None
@@ -217,7 +217,7 @@ class Performer:
     async def _apply(self, family: Family, action: Apply) -> Failure | None:
         """An apply cannot say "only if it is not there", so a first one looks before."""
         if action.uid is None:
-            met = await self.met(family, action)
+            met = await self._meet(family, action)
             if met is not None:
                 return met
             if await self._owners.is_gone(action):
@@ -229,11 +229,32 @@ class Performer:
 
     async def met(self, family: Family, action: Create | Apply) -> Failure | None:
         """What stands where we would create: nothing, ours (the cache lags), or a stranger."""
+        found = await self._foreign.found(action.kind, action.namespace, action.name)
+        return self._judged(family, action, found)
+
+    async def _meet(self, family: Family, action: Create | Apply) -> Failure | None:
+        """The same; and one of ours without the label that our watches ask for gets it again."""
+        found = await self._foreign.found(action.kind, action.namespace, action.name)
+        failure = self._judged(family, action, found)
+        lost = {} if found is None else _lost_labels(action, found)
+        if found is not None and lost:
+            patch = MergePatch(
+                kind=action.kind,
+                namespace=action.namespace,
+                name=action.name,
+                body={"metadata": {"labels": lost}},
+                uid=found.uid,
+            )
+            await self._patch(family, patch)
+        return failure
+
+    def _judged(
+        self, family: Family, action: Create | Apply, found: Found | None
+    ) -> Failure | None:
         owner = owner_of(action.body)
-        found = await self._foreign.controller_of(action.kind, action.namespace, action.name)
         if found is None:
             return None if isinstance(action, Apply) else _stale(action, "gone again")
-        if found == owner:
+        if found.owner == owner:
             return _stale(action, "there already, not in the cache yet")
         self._foreign.note(family.lws, kind=action.kind, name=action.name, owner=owner)
         message = f"{action.kind.kind} {action.name} exists and is not ours"
@@ -319,6 +340,20 @@ _TELLING: Mapping[Telling, Mapping[str, Any]] = {
 def owner_of(body: Any) -> str:
     """UID of the owner that a body names as its controller."""
     return controller_of(body).get("uid", "")
+
+
+_RELABELLED = (Kind.STATEFUL_SET, Kind.CONTROLLER_REVISION)
+"""Kinds without which a set stands still; a Service works as well unseen, and is not ours to
+patch by the manager's rights."""
+
+
+def _lost_labels(action: Create | Apply, found: Found) -> dict[str, str]:
+    """The label that our watches select by, where an object of ours has lost it: unseen for ever,
+    though it is there. A revision that was retired has lost it on purpose."""
+    is_ours = found.owner == owner_of(action.body) and names.HISTORY_OF not in found.labels
+    if not is_ours or action.kind not in _RELABELLED or names.NAME in found.labels:
+        return {}
+    return {names.NAME: action.body["metadata"]["labels"][names.NAME]}
 
 
 def message_of(error: ClientError) -> str:

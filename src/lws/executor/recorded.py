@@ -5,9 +5,9 @@ from collections.abc import Hashable
 from lws.api.apps import ControllerRevision
 from lws.api.leaderworkerset import LeaderWorkerSet
 from lws.base.ids import UID
-from lws.planner.leaderworkerset.revisions import read_wanted, topologies_of
+from lws.planner.leaderworkerset.revisions import read_wanted
 from lws.planner.leaderworkerset.snapshot import WantedTemplate
-from lws.planner.revision import Revision, UnreadableRevision, read_revision
+from lws.planner.revision import Revision, UnreadableRevision, read_revision, topologies_of
 
 
 class RecordedTemplates:

@@ -31,7 +31,9 @@ class Revision:
     digest: str
     """Equal for two templates that mean the same."""
     topologies: Mapping[str, str]
-    """The two topology annotations, as recorded; empty where another controller recorded it."""
+    """The two topology annotations, as recorded."""
+    tells_topologies: bool
+    """Whether it says which there are, none perhaps; another controller records nothing of them."""
 
 
 TOPOLOGY_ANNOTATIONS = (names.EXCLUSIVE_TOPOLOGY, names.SUBGROUP_EXCLUSIVE_TOPOLOGY)
@@ -49,7 +51,7 @@ def read_revision(recorded: ControllerRevision) -> Revision:
         typed = msgspec.json.decode(msgspec.json.encode(document), type=Template)
     except (msgspec.MsgspecError, TypeError, KeyError, AttributeError) as error:
         raise UnreadableRevision(f"{recorded.metadata.name}: {error}") from error
-    labels = recorded.metadata.labels
+    labels, annotations = recorded.metadata.labels, recorded.metadata.annotations
     return Revision(
         name=recorded.metadata.name,
         uid=recorded.metadata.uid,
@@ -61,12 +63,14 @@ def read_revision(recorded: ControllerRevision) -> Revision:
         template=typed,
         document=document,
         digest=template_digest(document),
-        topologies={
-            key: recorded.metadata.annotations[key]
-            for key in TOPOLOGY_ANNOTATIONS
-            if key in recorded.metadata.annotations
-        },
+        topologies=topologies_of(annotations),
+        tells_topologies=any(key in annotations for key in TOPOLOGY_ANNOTATIONS),
     )
+
+
+def topologies_of(annotations: Mapping[str, str]) -> dict[str, str]:
+    """The annotations that belong to the template though they stand in the metadata."""
+    return {key: annotations[key] for key in TOPOLOGY_ANNOTATIONS if annotations.get(key)}
 
 
 _PARTS = ("leaderWorkerTemplate", "networkConfig")

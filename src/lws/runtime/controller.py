@@ -23,6 +23,16 @@ GUARD_WARN_SECONDS = 60.0
 DRAIN_SECONDS = 10.0  # a pass is a few requests; a third of the usual grace period of 30 s
 
 
+class Unfinished(Exception):
+    """Some of a pass failed, as `error` says, and the rest of it wants another at a time of its
+    own: a backoff that has grown long holds back what failed, and nothing else."""
+
+    def __init__(self, error: Exception, *, wake_after: float) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.wake_after = wake_after
+
+
 class Verdict(Enum):
     """What a failed pass means; all of them try again after the key's backoff."""
 
@@ -180,6 +190,9 @@ class Controller(Generic[K]):
         self._metrics.active.inc()
         try:
             wake_after = await self._reconcile(key)
+        except Unfinished as unfinished:
+            at_least = self._failed(key, unfinished.error)
+            self._queue.add_after(key, max(unfinished.wake_after, at_least))
         except Exception as error:  # noqa: BLE001 - a failure is its own key's alone
             self._failed(key, error)
         else:
@@ -197,14 +210,15 @@ class Controller(Generic[K]):
         self._metrics.result("requeue_after").inc()
         self._queue.add_after(key, wake_after)
 
-    def _failed(self, key: K, error: Exception) -> None:
+    def _failed(self, key: K, error: Exception) -> float:
+        """See that it comes again; the seconds before which the server wants to hear nothing."""
         verdict = self._classify(error)
         at_least = (isinstance(error, ApiError) and error.retry_after) or 0.0
         seconds = self._queue.retry(key, at_least=at_least)
         if verdict is Verdict.NORMAL:
             self._metrics.result("requeue").inc()
             self._log.debug("pass to be repeated", key=str(key), error=str(error))
-            return
+            return at_least
         self._metrics.result("error").inc()
         self._metrics.errors.inc()
         fields = {"key": str(key), "error": str(error), "retry_seconds": round(seconds, 3)}
@@ -213,6 +227,7 @@ class Controller(Generic[K]):
             self._log.error("pass failed by a mistake of ours", exc_info=error, **fields)
         else:
             self._log.error("pass failed", **fields)
+        return at_least
 
 
 def _itself(key: Hashable) -> Hashable:

@@ -40,7 +40,7 @@ from lws.runtime.guard import Guard
 from lws.runtime.metrics import Metrics
 
 FAMILY = Family(("set", "ns", "vllm"), ("ns", "vllm"))
-OWNED = {"ownerReferences": [{"uid": "set-uid", "controller": True}]}
+OWNED: dict[str, Any] = {"ownerReferences": [{"uid": "set-uid", "controller": True}]}
 
 Answer = dict[str, Any] | ClientError | str
 """Text: what is no answer of an API server."""
@@ -249,6 +249,56 @@ async def test_a_create_that_meets_something_finds_out_whose_it_is(
     assert failure is not None
     assert failure.standing is standing
     assert bool(world.foreign.of(("ns", "vllm"))) is is_noted
+
+
+LABEL = {"leaderworkerset.sigs.k8s.io/name": "vllm"}
+LABELLED: dict[str, Any] = {
+    "metadata": {"name": "vllm", "labels": {"app": "other", **LABEL}, **OWNED}
+}
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        create(kind=Kind.CONTROLLER_REVISION, body=LABELLED),
+        create(kind=Kind.STATEFUL_SET, body=LABELLED),
+        apply(body=LABELLED, uid=None, resource_version=None),
+    ],
+    ids=["a revision", "a group's StatefulSet", "the leaders' StatefulSet"],
+)
+async def test_one_of_ours_that_lost_the_label_of_our_watches_gets_it_again(
+    action: Create | Apply,
+) -> None:
+    """No watch shows it, and none ever would: its set would stand still."""
+    world = World()
+    world.will("create", AlreadyExists("there"))
+    world.will("get", {"metadata": {"uid": "its-uid", "labels": {"app": "vllm"}, **OWNED}})
+    failure = await world.performer.write(FAMILY, action)
+    assert failure is not None
+    assert failure.standing is Standing.STALE
+    assert world.body() == {"metadata": {"labels": LABEL, "uid": "its-uid"}}
+    assert not world.guard.is_current(FAMILY.key)
+
+
+@pytest.mark.parametrize(
+    ("kind", "owner", "labels"),
+    [
+        (Kind.STATEFUL_SET, "set-uid", LABEL),
+        (Kind.CONTROLLER_REVISION, "set-uid", {"leaderworkerset.sigs.k8s.io/history-of": "vllm"}),
+        (Kind.STATEFUL_SET, "stranger", {}),
+        (Kind.SERVICE, "set-uid", {}),
+    ],
+    ids=["not cached yet", "retired", "a stranger's", "a Service"],
+)
+async def test_nothing_else_that_is_met_is_written(
+    kind: Kind, owner: str, labels: dict[str, str]
+) -> None:
+    world = World()
+    world.will("create", AlreadyExists("there"))
+    owners = [{"uid": owner, "controller": True}]
+    world.will("get", {"metadata": {"ownerReferences": owners, "labels": labels}})
+    await world.performer.write(FAMILY, create(kind=kind, body=LABELLED))
+    assert world.verbs() == ["create"]
 
 
 async def test_a_first_apply_looks_before_it_would_merge_into_a_strangers_object() -> None:

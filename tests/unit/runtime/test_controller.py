@@ -1,6 +1,7 @@
 """The loop runs passes, and a failing key is trouble for itself alone."""
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Any
 
@@ -10,7 +11,7 @@ from structlog.testing import capture_logs
 from lws.client.errors import Conflict, TooManyRequests, Unavailable
 from lws.runtime.backoff import Backoff
 from lws.runtime.clock import VirtualClock
-from lws.runtime.controller import Controller
+from lws.runtime.controller import Controller, Unfinished
 from lws.runtime.guard import Guard
 from lws.runtime.metrics import Metrics
 from lws.runtime.queue import WorkQueue
@@ -115,6 +116,28 @@ async def test_a_poisoned_key_backs_off_and_delays_nobody() -> None:
     assert world.metrics.value(
         "controller_runtime_reconcile_errors_total", controller="test"
     ) == len(poisoned)
+
+
+async def test_a_backoff_that_has_grown_long_delays_nothing_that_has_a_time_of_its_own() -> None:
+    world = World()
+    world.errors["a"] = [Unfinished(Unavailable("away"), wake_after=10.0) for _ in range(9)]
+    world.queue.add("a")
+    await world.clock.sleep(60.0)
+    times = [at for _, at in world.passes]
+    assert max(later - sooner for sooner, later in itertools.pairwise(times)) == pytest.approx(10)
+    assert times[1] - times[0] == pytest.approx(1)
+    await world.end()
+
+
+async def test_a_server_that_wants_to_hear_nothing_is_not_asked_for_what_has_a_time() -> None:
+    world = World()
+    busy = TooManyRequests("busy", retry_after=30.0)
+    world.errors["a"] = [Unfinished(busy, wake_after=10.0)]
+    world.queue.add("a")
+    await world.clock.sleep(60.0)
+    first, second = (at for _, at in world.passes)
+    assert second - first == pytest.approx(30)
+    await world.end()
 
 
 async def test_success_makes_the_next_backoff_short_again() -> None:

@@ -77,7 +77,7 @@ def _wanted(lws: Document, revisions: Sequence[Revision]) -> Revision | None:
             revision
             for revision in reversed(revisions)
             if revision.digest == wanted.digest
-            and (not revision.topologies or revision.topologies == wanted.topologies)
+            and (not revision.tells_topologies or revision.topologies == wanted.topologies)
         ),
         None,
     )

@@ -158,14 +158,15 @@ _MISSING = rollout.Group(key=None, ready=False, long_unready=False)
 
 
 def _groups(snapshot: LeaderWorkerSetSnapshot) -> list[rollout.Group]:
-    """By ordinal, those of which nothing exists too."""
+    """By ordinal, those of which nothing exists too; none that there can be no room for, since an
+    index is what a pod's name or label says, and anybody may write a large number there."""
     assert snapshot.statefulset is not None, "groups are counted against the StatefulSet"
-    length = snapshot.statefulset.spec.replicas
-    if snapshot.groups:
-        length = max(length, snapshot.groups[-1].index + 1)
-    groups = [_MISSING] * length
+    room = replicas_of(snapshot.lws) + budgets_of(snapshot.lws).surge
+    groups = [_MISSING] * max(snapshot.statefulset.spec.replicas, room)
     since = snapshot.now - LONG_UNREADY_SECONDS
     for facts in snapshot.groups:
+        if facts.index >= len(groups):
+            break
         groups[facts.index] = rollout.Group(
             key=facts.key,
             ready=facts.ready,
@@ -255,8 +256,9 @@ def _remove(snapshot: LeaderWorkerSetSnapshot, facts: GroupFacts) -> Delete:
 def _service(snapshot: LeaderWorkerSetSnapshot) -> tuple[Action, ...]:
     """Step 7: the headless Service of the shared subdomain (section 5)."""
     lws = snapshot.lws
-    shared = snapshot.wanted.document["networkConfig"]["subdomainPolicy"] == SubdomainPolicy.SHARED
-    if not shared or snapshot.service is not None or _foreign(snapshot, Kind.SERVICE):
+    if snapshot.service is not None or _foreign(snapshot, Kind.SERVICE):
+        return ()
+    if not _needs_service(snapshot):
         return ()
     name = lws.metadata.name
     body = {
@@ -285,6 +287,17 @@ def _service(snapshot: LeaderWorkerSetSnapshot) -> tuple[Action, ...]:
             body=body,
             failure=failure,
         ),
+    )
+
+
+def _needs_service(snapshot: LeaderWorkerSetSnapshot) -> bool:
+    """Whether a group shares the subdomain: of the wanted revision, or of one that still stands."""
+    named = frozenset[RevisionKey]().union(*(facts.keys for facts in snapshot.groups))
+    standing = [one.document for one in snapshot.revisions if one.key in named]
+    return any(
+        (document["networkConfig"].get("subdomainPolicy") or SubdomainPolicy.SHARED)
+        == SubdomainPolicy.SHARED
+        for document in (snapshot.wanted.document, *standing)
     )
 
 

@@ -5,7 +5,8 @@ from lws.api.kinds import Kind
 from lws.base.ids import RevisionKey
 from lws.planner.actions import Action, Delete, MergePatch
 from lws.planner.leaderworkerset.snapshot import LeaderWorkerSetSnapshot
-from lws.planner.leaderworkerset.values import replicas_of
+from lws.planner.leaderworkerset.statefulset import standing
+from lws.planner.leaderworkerset.values import partition_of, replicas_of
 from lws.planner.revision import Revision
 
 HISTORY_LIMIT = 10
@@ -27,12 +28,14 @@ def retire(snapshot: LeaderWorkerSetSnapshot, *, wanted: RevisionKey) -> tuple[A
 
 
 def _is_over(snapshot: LeaderWorkerSetSnapshot, wanted: RevisionKey) -> bool:
-    """Whether all groups there should be are there, ready and of the wanted revision."""
-    statefulset = snapshot.statefulset
-    replicas = replicas_of(snapshot.lws)
-    if statefulset is None or statefulset.spec.replicas != replicas:
+    """Whether all groups there should be are there, ready and of the wanted revision, and none
+    that came back now would be of another: the StatefulSet holds back no more than is asked for."""
+    if snapshot.statefulset is None:
         return False
-    if statefulset.revision_key != wanted:
+    replicas, stands = replicas_of(snapshot.lws), standing(snapshot)
+    if (stands.replicas, stands.key, stands.on_delete) != (replicas, wanted, False):
+        return False
+    if stands.partition != partition_of(snapshot.lws):
         return False
     current = [facts for facts in snapshot.groups if facts.index < replicas]
     return len(current) == replicas and all(

@@ -15,7 +15,7 @@ from lws.base.ids import RevisionKey
 from lws.planner.actions import Action, Create, Delete, Emit, EventType, MergePatch, Reference
 from lws.planner.leaderworkerset.snapshot import LeaderWorkerSetSnapshot, WantedTemplate
 from lws.planner.meaning import template_digest
-from lws.planner.revision import TOPOLOGY_ANNOTATIONS, Revision
+from lws.planner.revision import Revision, topologies_of
 from lws.planner.spelling import spelled
 
 KEY_LENGTH = 10
@@ -23,6 +23,10 @@ KEY_LENGTH = 10
 
 NOT_TEMPLATE = ("maxGroupRestarts",)
 """Fields inside leaderWorkerTemplate that are ours and roll nothing (section 7)."""
+
+
+_NO_TOPOLOGIES = {names.EXCLUSIVE_TOPOLOGY: ""}
+"""Recorded where there are none, so that nobody's edit of the StatefulSet can say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +53,6 @@ def read_wanted(lws: LeaderWorkerSet) -> WantedTemplate:
         digest=template_digest(document),
         topologies=topologies_of(lws.metadata.annotations),
     )
-
-
-def topologies_of(annotations: Mapping[str, str]) -> dict[str, str]:
-    """The annotations that belong to the template though they stand in the metadata."""
-    return {key: annotations[key] for key in TOPOLOGY_ANNOTATIONS if annotations.get(key)}
 
 
 def revision_step(snapshot: LeaderWorkerSetSnapshot) -> RevisionStep:
@@ -108,20 +107,36 @@ def new_key(wanted: WantedTemplate, *, taken: Iterable[RevisionKey]) -> Revision
 
 
 def _is_wanted(snapshot: LeaderWorkerSetSnapshot, revision: Revision) -> bool:
-    return (
-        revision.digest == snapshot.wanted.digest
-        and _topologies(snapshot, revision) == snapshot.wanted.topologies
-    )
+    wanted = snapshot.wanted
+    if revision.digest != wanted.digest:
+        return False
+    if revision.tells_topologies or not _stands(snapshot, revision):
+        return revision.topologies == wanted.topologies
+    return _topologies_in_pods(snapshot) == _own_topologies(wanted) | dict(wanted.topologies)
 
 
-def _topologies(snapshot: LeaderWorkerSetSnapshot, revision: Revision) -> Mapping[str, str]:
-    """As recorded; of the standing revision of a controller that records none, as in its pods."""
+def _stands(snapshot: LeaderWorkerSetSnapshot, revision: Revision) -> bool:
     statefulset = snapshot.statefulset
-    stands = statefulset is not None and statefulset.revision_key == revision.key
-    if revision.topologies or not stands:
-        return revision.topologies
+    return statefulset is not None and statefulset.revision_key == revision.key
+
+
+def _topologies_in_pods(snapshot: LeaderWorkerSetSnapshot) -> dict[str, str]:
+    """All that is known of a revision whose controller records none."""
     template = snapshot.document.get("spec", {}).get("template", {})
     return topologies_of(template.get("metadata", {}).get("annotations") or {})
+
+
+def _own_topologies(wanted: WantedTemplate) -> dict[str, str]:
+    """Those that a user wrote into the pod template itself, where they are like any other."""
+    metadata = leader_template(wanted).get("metadata") or {}
+    return topologies_of(metadata.get("annotations") or {})
+
+
+def leader_template(wanted: WantedTemplate) -> Mapping[str, Any]:
+    """The pod template of the leaders: their own, or the workers'."""
+    parts = wanted.document["leaderWorkerTemplate"]
+    template: Mapping[str, Any] = parts.get("leaderTemplate") or parts["workerTemplate"]
+    return template
 
 
 def _bring_back(
@@ -175,10 +190,9 @@ def _create(
         "name": name,
         "namespace": lws.metadata.namespace,
         "labels": {names.NAME: lws.metadata.name, names.REVISION_KEY: key},
+        "annotations": dict(snapshot.wanted.topologies) or _NO_TOPOLOGIES,
         "ownerReferences": [owner_reference(lws)],
     }
-    if snapshot.wanted.topologies:
-        metadata["annotations"] = dict(snapshot.wanted.topologies)
     body = {
         "apiVersion": Kind.CONTROLLER_REVISION.api_version,
         "kind": Kind.CONTROLLER_REVISION.kind,

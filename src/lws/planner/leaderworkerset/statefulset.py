@@ -13,7 +13,7 @@ from lws.api import names
 from lws.api.kinds import Kind
 from lws.api.leaderworkerset import LeaderWorkerSet, SubdomainPolicy, Template
 from lws.base.ids import RevisionKey
-from lws.planner.leaderworkerset.revisions import owner_reference
+from lws.planner.leaderworkerset.revisions import leader_template, owner_reference
 from lws.planner.leaderworkerset.rollout_values import LeaderStatefulSet, SetRollout
 from lws.planner.leaderworkerset.snapshot import LeaderWorkerSetSnapshot, WantedTemplate
 from lws.planner.leaderworkerset.values import budgets_of, partition_of, replicas_of
@@ -155,9 +155,7 @@ def _built_spec(lws: LeaderWorkerSet, wanted: WantedTemplate, key: RevisionKey) 
 
 
 def _pod_template(lws: LeaderWorkerSet, wanted: WantedTemplate, key: RevisionKey) -> dict[str, Any]:
-    parts = wanted.document["leaderWorkerTemplate"]
-    source = parts.get("leaderTemplate") or parts["workerTemplate"]
-    template: dict[str, Any] = without_nulls(source)
+    template: dict[str, Any] = without_nulls(leader_template(wanted))
     metadata = template.setdefault("metadata", {})
     metadata["labels"] = (metadata.get("labels") or {}) | {
         names.NAME: lws.metadata.name,

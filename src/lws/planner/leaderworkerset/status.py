@@ -12,7 +12,7 @@ from lws.api.meta import Condition
 from lws.base.ids import RevisionKey
 from lws.planner.actions import Emit, EventType
 from lws.planner.conditions import Wish, merged
-from lws.planner.leaderworkerset.progress import overdue
+from lws.planner.leaderworkerset.progress import PAUSED, overdue
 from lws.planner.leaderworkerset.revisions import reference
 from lws.planner.leaderworkerset.snapshot import LeaderWorkerSetSnapshot
 from lws.planner.leaderworkerset.status_timing import (
@@ -24,7 +24,6 @@ from lws.planner.leaderworkerset.status_timing import (
 from lws.planner.leaderworkerset.values import partition_of, replicas_of
 from lws.planner.timing import JUST_BEGUN, Timing
 
-PAUSED = "Paused"
 FAILED = "Failed"
 CONFLICT = "Conflict"
 APPLY_FAILED = "ApplyFailed"

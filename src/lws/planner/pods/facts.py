@@ -15,7 +15,7 @@ from lws.planner.pods.snapshot import GroupFacts, GroupSnapshot, Loss
 
 def group_facts(snapshot: GroupSnapshot) -> GroupFacts:
     """The facts of one group; runs at every event of it, so it does no more than it must."""
-    leader, statefulset = snapshot.leader, snapshot.statefulset
+    leader, statefulset = snapshot.leader, _own_statefulset(snapshot)
     size = group_size(leader=leader, revision=snapshot.revision, lws=snapshot.lws)
     pods = snapshot.workers if leader is None else (leader, *snapshot.workers)
     worker_key = _key_of(statefulset)
@@ -43,6 +43,14 @@ def group_facts(snapshot: GroupSnapshot) -> GroupFacts:
         loss=counted_loss(snapshot, leader),
         foreign=_foreign(snapshot, leader, size),
     )
+
+
+def _own_statefulset(snapshot: GroupSnapshot) -> StatefulSet | None:
+    """Of this leader, or of one before it; what somebody else has put there says nothing."""
+    leader, statefulset = snapshot.leader, snapshot.statefulset
+    if leader is None or statefulset is None or not _is_foreign(statefulset.metadata, leader):
+        return statefulset
+    return None
 
 
 def is_leader_ready(leader: Pod) -> bool:

@@ -47,7 +47,7 @@ def plan_pod_group(snapshot: GroupSnapshot, leader: Pod, gang: Gang | None) -> t
         return ()
     if snapshot.pod_group is not None:
         return _told(snapshot, leader)
-    if snapshot.revision is None:  # told where the workers are made
+    if snapshot.revision is None:  # told with all that waits for it
         return ()
     key = leader.metadata.labels.revision_key
     name = pod_group_name(lws=snapshot.lws.metadata.name, group=snapshot.index, key=key)

@@ -42,6 +42,7 @@ def plan_group(
     if leader.metadata.annotations.leader_name:
         return (_start_ordinal_warning(snapshot, leader),)
     return (
+        *_missing_revision(snapshot, leader, gang),
         *plan_pod_group(snapshot, leader, gang),
         *plan_service(snapshot, leader),
         *_plan_workers(snapshot, leader, differing),
@@ -74,12 +75,29 @@ def _is_lost(snapshot: GroupSnapshot, leader: Pod) -> bool:
     return had_workers and counted_loss(snapshot, leader) is not None
 
 
+def _missing_revision(
+    snapshot: GroupSnapshot, leader: Pod, gang: Gang | None
+) -> tuple[Action, ...]:
+    """What cannot be made without it: the workers, or what the group is scheduled by."""
+    if snapshot.revision is not None:
+        return ()
+    lacks_pod_group = gang is not None and snapshot.pod_group is None
+    size = group_size(leader=leader, revision=None, lws=snapshot.lws)
+    lacks_workers = size > 1 and snapshot.statefulset is None and not _is_lost(snapshot, leader)
+    if lacks_pod_group or (lacks_workers and not _waits_for_leader(snapshot, leader)):
+        return (_missing_revision_warning(snapshot, leader, lacks_pod_group=lacks_pod_group),)
+    return ()
+
+
+def _waits_for_leader(snapshot: GroupSnapshot, leader: Pod) -> bool:
+    policy = snapshot.lws.spec.startup_policy
+    return policy == StartupPolicy.LEADER_READY and not is_leader_ready(leader)
+
+
 def _plan_creation(snapshot: GroupSnapshot, leader: Pod) -> tuple[Action, ...]:
     name, lws = leader.metadata.name, snapshot.lws
-    if lws.spec.startup_policy == StartupPolicy.LEADER_READY and not is_leader_ready(leader):
+    if snapshot.revision is None or _waits_for_leader(snapshot, leader):
         return ()
-    if snapshot.revision is None:
-        return (_missing_revision_warning(snapshot, leader),)
     placed = placement(snapshot, leader)
     if placed.node_selector is None:
         return placed.waits
@@ -201,10 +219,13 @@ def _foreign_warning(snapshot: GroupSnapshot, leader: Pod) -> Action:
     return events.warning(snapshot.lws, reason=events.NOT_OURS, action=events.CREATE, note=note)
 
 
-def _missing_revision_warning(snapshot: GroupSnapshot, leader: Pod) -> Action:
+def _missing_revision_warning(
+    snapshot: GroupSnapshot, leader: Pod, *, lacks_pod_group: bool
+) -> Action:
+    waiting = "its PodGroup waits" if lacks_pod_group else "its worker statefulset waits"
     note = (
         f"No ControllerRevision with key {leader.metadata.labels.revision_key!r} for leader pod "
-        f"{leader.metadata.name}; its worker statefulset waits for it"
+        f"{leader.metadata.name}; {waiting} for it"
     )
     return events.warning(
         snapshot.lws, reason=events.MISSING_REVISION, action=events.CREATE, note=note

@@ -71,6 +71,8 @@ def with_start(membership: Membership, *, with_the_lost: bool = False) -> Member
 def _start(membership: Membership, *, with_the_lost: bool) -> float | None:
     name = membership.name
     started = 0.0
+    if len(membership.members) < membership.size:  # which may be any number, of a hand's too
+        return None
     for pod in (name, *(f"{name}-{index}" for index in range(1, membership.size))):
         member = membership.members.get(pod)
         if member is None or member.began is None or (member.over and not with_the_lost):

@@ -46,6 +46,13 @@ def test_a_world_at_rest_needs_nothing() -> None:
     assert planned.wanted == KEY
 
 
+def test_a_group_of_an_absurd_index_costs_nothing() -> None:
+    """It is what anybody wrote into a pod's name or label; a list so long ends the process."""
+    absurd = facts(10**15, key=None, leader_uid=None, ready=False)
+    groups = [*(facts(index) for index in range(3)), absurd]
+    assert actions(plan(at_rest(groups=groups))) == []
+
+
 def test_a_set_that_is_being_deleted_is_left_alone() -> None:
     lws = a_set(metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
     planned = plan(at_rest(lws, document={}, groups=[], service=None, revisions=[]))
@@ -233,6 +240,15 @@ def test_a_subdomain_for_each_group_needs_no_shared_service() -> None:
     lws = a_set(networkConfig={"subdomainPolicy": "UniquePerReplica"})
     planned = plan(at_rest(lws, document={}, groups=[], service=None, revisions=[]))
     assert creates(planned, "Service") == []
+
+
+def test_groups_that_an_update_has_not_reached_keep_the_service_that_names_them() -> None:
+    """A partition may hold them at the shared subdomain for ever; deleted, it comes back."""
+    lws = a_set(networkConfig={"subdomainPolicy": "UniquePerReplica"})
+    assert creates(plan(updating(lws=lws, service=None)), "Service")
+    groups = [facts(index) for index in range(3)]
+    over = plan(at_rest(lws, groups=groups, service=None))
+    assert creates(over, "Service") == []
 
 
 def test_a_lost_member_recreates_its_group_after_the_status_is_written() -> None:

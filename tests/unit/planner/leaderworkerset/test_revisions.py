@@ -32,6 +32,7 @@ from tests.unit.planner.leaderworkerset.worlds import (
     facts,
     only_apply,
     patches,
+    pod_template,
     statefulset_document,
     updating,
 )
@@ -208,6 +209,41 @@ def test_a_topology_that_another_controller_put_into_the_pods_is_no_update() -> 
     assert step.actions == ()
 
 
+@pytest.mark.parametrize("part", ["leaderTemplate", "workerTemplate"])
+def test_a_topology_in_a_users_own_pod_template_is_no_update(part: str) -> None:
+    """It is in the pods of every revision then, and would be an update each time it was done."""
+    own = pod_template() | {"metadata": {"annotations": EXCLUSIVE}}
+    lws = a_set(template={part: own})
+    document = statefulset_document()
+    document["spec"]["template"]["metadata"]["annotations"] = EXCLUSIVE
+    unmarked = a_revision(lws)
+    assert not unmarked.tells_topologies
+    step = revision_step(at_rest(lws, document=document, revisions=[unmarked]))
+    assert step.actions == ()
+    assert step.key == KEY
+
+
+def test_a_topology_that_a_hand_put_into_the_statefulset_is_no_update() -> None:
+    """It stays there, for it is not ours to remove: an update would find it again after it."""
+    first = plan(at_rest(document={}, groups=[], revisions=[]))
+    (create,) = creates(first, "ControllerRevision")
+    recorded = a_revision(
+        a_set(), key=first.wanted, metadata={"annotations": create.body["metadata"]["annotations"]}
+    )
+    document = statefulset_document(key=first.wanted)
+    document["spec"]["template"]["metadata"]["annotations"] = EXCLUSIVE
+    step = revision_step(at_rest(document=document, revisions=[recorded]))
+    assert step.actions == ()
+    assert step.key == first.wanted
+
+
+def test_a_topology_that_is_taken_off_a_set_of_another_controller_is_an_update() -> None:
+    document = statefulset_document()
+    document["spec"]["template"]["metadata"]["annotations"] = EXCLUSIVE
+    step = revision_step(at_rest(document=document))
+    assert step.key != KEY
+
+
 def test_the_topologies_are_part_of_the_key() -> None:
     plain, exclusive = a_set(), a_set(metadata={"annotations": EXCLUSIVE})
     assert new_key(read_wanted(plain), taken=[]) != new_key(read_wanted(exclusive), taken=[])
@@ -245,6 +281,8 @@ def test_a_revision_that_a_terminating_pod_names_is_not_retired() -> None:
         {"document": statefulset_document(replicas=4)},
         {"document": {}},
         {"document": statefulset_document(key=OLD_KEY)},
+        {"document": statefulset_document(partition=1)},
+        {"document": statefulset_document(strategy={"type": "OnDelete"})},
     ],
 )
 def test_nothing_is_retired_before_the_update_is_over(changes: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ from tests.unit.planner.leaderworkerset.worlds import (
     at_rest,
     facts,
     rolling,
+    statefulset_document,
 )
 
 BEFORE = format_time(NOW - 500)
@@ -265,3 +266,31 @@ def test_a_group_that_became_ready_is_progress() -> None:
     moved = at_rest(snapshot.lws, groups=groups)
     assert conditions(moved)["Progressing"]["status"] == "True"
     assert planned(moved).wake_after == pytest.approx(55)
+
+
+def test_an_update_that_overtakes_another_is_not_late_from_the_start() -> None:
+    """The condition has been true since the first began; the second begins with this very pass."""
+    assert conditions(late(600), wanted=OLD_KEY)["Progressing"]["status"] == "True"
+
+
+def test_a_step_that_we_took_is_progress() -> None:
+    snapshot = late(600)
+    document = statefulset_document()
+    applied = {"manager": "lws", "operation": "Apply", "time": format_time(NOW - 20)}
+    document["metadata"]["managedFields"] = [applied]
+    stepped = at_rest(snapshot.lws, groups=snapshot.groups, document=document)
+    assert conditions(stepped)["Progressing"]["status"] == "True"
+    assert planned(stepped).wake_after == pytest.approx(40)
+
+
+@pytest.mark.parametrize(("status", "left"), [("True", None), ("False", 50)])
+def test_an_update_that_was_resumed_has_its_whole_time_again(
+    status: str, left: float | None
+) -> None:
+    snapshot = late(600)
+    before = msgspec.to_builtins(snapshot.lws.status.conditions)
+    paused = a_condition("Paused", status, lastTransitionTime=format_time(NOW - 10))
+    lws = a_set(progressDeadlineSeconds=60, status={"conditions": [*before, paused]})
+    resumed = at_rest(lws, groups=snapshot.groups)
+    assert conditions(resumed)["Progressing"]["status"] == "True"
+    assert planned(resumed).wake_after == (left if left is None else pytest.approx(left))

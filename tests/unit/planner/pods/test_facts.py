@@ -133,6 +133,15 @@ def test_facts_that_differ_in_the_resource_version_alone_wake_nobody() -> None:
     assert facts.leader_resource_version == "5"
 
 
+def test_a_strangers_statefulset_is_none_of_the_groups() -> None:
+    """It would pass for workers of another revision: an update that nobody began."""
+    owner = {"kind": "LeaderWorkerSet", "name": "lws-0", "uid": "theirs", "controller": True}
+    found = group_facts(a_group(statefulset=a_statefulset(references=[owner], key="theirs")))
+    assert not found.complete
+    assert found.updated_key is None
+    assert "theirs" not in found.keys
+
+
 def test_foreign_objects_in_the_groups_place_are_named() -> None:
     group = a_group(
         leader=a_pod(annotations=UNIQUE),

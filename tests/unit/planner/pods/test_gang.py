@@ -9,6 +9,7 @@ from lws.api import names
 from lws.api.core import PodGroup, decode_pod_group
 from lws.planner.actions import Create, Document, Emit, EventType
 from lws.planner.pods.gang import plan_pod_group
+from lws.planner.pods.group import plan_group
 from lws.planner.pods.requests import group_requests, pod_requests
 from tests.unit.planner.pods.worlds import KEY, a_group, a_pod, a_revision, a_set
 
@@ -90,6 +91,25 @@ def test_a_foreign_pod_group_is_told() -> None:
 
 def test_without_its_revision_nothing_is_guessed() -> None:
     assert planned(revision=None) == ()
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        {"leader": a_pod(annotations={names.SIZE: "1"}), "statefulset": None},
+        {"leader": a_pod(phase="Pending"), "lws": a_set(spec={"startupPolicy": "LeaderReady"})},
+    ],
+    ids=["a leader alone", "a leader that must be ready first"],
+)
+def test_a_leader_that_nothing_schedules_is_told_of_with_the_revision_that_is_missing(
+    group: dict[str, Any],
+) -> None:
+    snapshot = a_group(**{"statefulset": None, "workers": (), "revision": None} | group)
+    (event,) = plan_group(snapshot, gang=Gang())
+    assert isinstance(event, Emit)
+    assert event.type is EventType.WARNING
+    assert KEY in event.note
+    assert plan_group(snapshot) == ()
 
 
 def test_a_mark_of_another_leader_changes_the_name() -> None:

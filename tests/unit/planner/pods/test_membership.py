@@ -1,9 +1,11 @@
 """Who is lost to a group: pods.md section 2, "Restart policy"."""
 
+import tracemalloc
 from typing import Any
 
 import pytest
 
+from lws.api import names
 from lws.api.core import Pod
 from lws.base.ids import UID
 from lws.planner.pods.facts import group_facts
@@ -49,6 +51,17 @@ def changed(membership: Membership, old: Pod, new: Pod | None) -> Membership:
 
 def test_a_group_at_rest_has_lost_nobody() -> None:
     assert loss_of(at_rest()) is None
+
+
+def test_a_group_of_an_absurd_size_costs_nothing() -> None:
+    """A size is what anybody wrote into an annotation, and there need not be as many pods."""
+    tracemalloc.start()
+    leader = a_pod(annotations={names.SIZE: "2000000"})
+    found = a_group(lws=a_set(policy=AFTER_START), leader=leader).membership
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (found.size, found.started) == (2_000_000, None)
+    assert most < 1_000_000
 
 
 @pytest.mark.parametrize(
