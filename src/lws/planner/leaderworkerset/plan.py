@@ -162,7 +162,8 @@ def _groups(snapshot: LeaderWorkerSetSnapshot) -> list[rollout.Group]:
     index is what a pod's name or label says, and anybody may write a large number there."""
     assert snapshot.statefulset is not None, "groups are counted against the StatefulSet"
     room = replicas_of(snapshot.lws) + budgets_of(snapshot.lws).surge
-    groups = [_MISSING] * max(snapshot.statefulset.spec.replicas, room)
+    statefulset = snapshot.statefulset
+    groups = [_MISSING] * max(statefulset.spec.replicas, statefulset.status.replicas, room)
     since = snapshot.now - LONG_UNREADY_SECONDS
     for facts in snapshot.groups:
         if facts.index >= len(groups):

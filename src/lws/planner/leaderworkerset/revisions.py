@@ -26,7 +26,8 @@ NOT_TEMPLATE = ("maxGroupRestarts",)
 
 
 _NO_TOPOLOGIES = {names.EXCLUSIVE_TOPOLOGY: ""}
-"""Recorded where there are none, so that nobody's edit of the StatefulSet can say otherwise."""
+"""Recorded where the set has none and the StatefulSet's pods have: what stands there may be a
+hand's, which stays, and would be found at each pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +191,13 @@ def _create(
         "name": name,
         "namespace": lws.metadata.namespace,
         "labels": {names.NAME: lws.metadata.name, names.REVISION_KEY: key},
-        "annotations": dict(snapshot.wanted.topologies) or _NO_TOPOLOGIES,
         "ownerReferences": [owner_reference(lws)],
     }
+    topologies = dict(snapshot.wanted.topologies)
+    if not topologies and _topologies_in_pods(snapshot) != _own_topologies(snapshot.wanted):
+        topologies = _NO_TOPOLOGIES
+    if topologies:
+        metadata["annotations"] = topologies
     body = {
         "apiVersion": Kind.CONTROLLER_REVISION.api_version,
         "kind": Kind.CONTROLLER_REVISION.kind,

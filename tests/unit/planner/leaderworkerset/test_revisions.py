@@ -223,18 +223,30 @@ def test_a_topology_in_a_users_own_pod_template_is_no_update(part: str) -> None:
     assert step.key == KEY
 
 
-def test_a_topology_that_a_hand_put_into_the_statefulset_is_no_update() -> None:
-    """It stays there, for it is not ours to remove: an update would find it again after it."""
-    first = plan(at_rest(document={}, groups=[], revisions=[]))
-    (create,) = creates(first, "ControllerRevision")
-    recorded = a_revision(
-        a_set(), key=first.wanted, metadata={"annotations": create.body["metadata"]["annotations"]}
-    )
-    document = statefulset_document(key=first.wanted)
+def test_a_topology_that_a_hand_put_into_the_statefulset_is_one_update_at_most() -> None:
+    """It stays there, for it is not ours to remove: each update would find it again after it."""
+    document = statefulset_document()
     document["spec"]["template"]["metadata"]["annotations"] = EXCLUSIVE
-    step = revision_step(at_rest(document=document, revisions=[recorded]))
+    first = plan(at_rest(document=document, revisions=[a_revision(a_set())]))
+    (create,) = creates(first, "ControllerRevision")
+    assert create.body["metadata"]["annotations"] == {names.EXCLUSIVE_TOPOLOGY: ""}
+    recorded = a_revision(
+        a_set(),
+        key=first.wanted,
+        number=create.body["revision"],
+        metadata={"annotations": create.body["metadata"]["annotations"]},
+    )
+    document["metadata"]["labels"][names.REVISION_KEY] = first.wanted
+    standing = [a_revision(a_set()), recorded]
+    step = revision_step(at_rest(document=document, revisions=standing))
     assert step.actions == ()
     assert step.key == first.wanted
+
+
+def test_a_revision_without_topologies_says_nothing_of_them() -> None:
+    first = plan(at_rest(document={}, groups=[], revisions=[]))
+    (create,) = creates(first, "ControllerRevision")
+    assert "annotations" not in create.body["metadata"]
 
 
 def test_a_topology_that_is_taken_off_a_set_of_another_controller_is_an_update() -> None:
