@@ -157,6 +157,24 @@ def test_a_failure_excuses_a_write_only_while_it_may_be_news(
     assert bench.act(STATEFULSETS, apply(new), new, leaders()) == rules
 
 
+@pytest.mark.parametrize(("surge", "rules"), [(0, []), (1, ["availability"])])
+def test_a_ready_group_beyond_the_surge_of_today_goes_whatever_else_is_broken(
+    bench: Bench, surge: int, rules: list[str]
+) -> None:
+    bench.write(PODS, leader(3))
+    for index in (0, 1):
+        broken = leader(index)
+        broken["status"]["conditions"] = []
+        bench.write(PODS, broken, leader(index))
+    bench.clock.advance(60.0)
+    budgets = {"maxSurge": surge, "maxUnavailable": 1}
+    changed = spec(rolloutStrategy={"rollingUpdateConfiguration": budgets})
+    lws = meta("a", LWS_UID)
+    bench.write(LEADERWORKERSETS, lws | {"spec": changed}, lws | {"spec": spec()})
+    before, after = leaders(replicas=4, partition=4), leaders(replicas=3, partition=3)
+    assert bench.act(STATEFULSETS, apply(after), after, before) == rules
+
+
 def test_more_groups_than_the_surge_allows_is_a_breach(bench: Bench) -> None:
     new = leaders(replicas=5)
     assert bench.act(STATEFULSETS, apply(new), new, leaders()) == ["surge"]

@@ -121,14 +121,15 @@ def _floor(
     start = act.sent_at - act.blind_seconds
     specs = books.specs_since(uid_of(lws), start)
     floor = min(int(one.get("replicas", 1)) - _budgets(one)[1] for one in specs)
-    most = max(int(one.get("replicas", 1)) + _budgets(one)[0] for one in specs)
+    ends = [int(one.get("replicas", 1)) + _budgets(one)[0] for one in specs]
     namespace, name = place_of(lws)
     served = kept = 0
     seen: list[str] = []
-    for index in range(most):
+    for index in range(max(ends)):
         standings = books.standings_since((namespace, name, index), start)
         seen.append(f"{index}: " + " ".join(one.key[:4] + "-+"[one.is_ready] for one in standings))
-        if standings and _surely(standings) and before.keeps(index, standings[-1].key):
+        is_to_go = index >= min(ends)  # a smaller surge is in force at once (section 3, `cap`)
+        if _surely(standings) and before.keeps(index, standings[-1].key) and not is_to_go:
             served += 1
         if index != gone and _perhaps(books, standings, after, index):
             kept += 1
@@ -142,7 +143,7 @@ def _floor(
 
 
 def _surely(standings: list[Standing]) -> bool:
-    return all(one.is_ready for one in standings)
+    return bool(standings) and all(one.is_ready for one in standings)
 
 
 def _perhaps(books: Books, standings: list[Standing], hand: Hand, index: int) -> bool:
