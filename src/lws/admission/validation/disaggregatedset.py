@@ -69,11 +69,11 @@ def _check_role_list(place: Place, roles: list[Place]) -> None:
 
 def _check_role(role: Place) -> None:
     _check_role_name(role["name"])
-    _is_external(role)
+    is_external = _is_external(role)
     for kind in ("labels", "annotations"):
         role["metadata"][kind].fields()
     spec = role["spec"]
-    check_spec(spec)
+    check_spec(spec, is_scaled=is_external)
     partition = spec["rolloutStrategy"]["rollingUpdateConfiguration"]["partition"]
     if partition.integer():
         partition.error(
