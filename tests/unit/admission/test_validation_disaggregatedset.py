@@ -194,6 +194,15 @@ def test_budgets_of_a_role_at_rest_may_both_be_zero() -> None:
     assert validate_disaggregatedset(ds(*roles)) == Verdict()
 
 
+def test_a_role_whose_annotations_its_leaderworkerset_could_not_have_is_refused() -> None:
+    """Half of the roles would run, and wait for the other half for ever."""
+    by_subgroup = {"metadata__annotations": {SUBGROUP_EXCLUSIVE: "rack"}}
+    verdict = validate_disaggregatedset(beside(role("prefill", **by_subgroup)))
+    assert paths(verdict) == [f"spec.roles[0].metadata.annotations[{SUBGROUP_EXCLUSIVE}]"]
+    policy = {"spec__leaderWorkerTemplate__subGroupPolicy": {"subGroupSize": 1}}
+    assert validate_disaggregatedset(beside(role("prefill", **by_subgroup, **policy))) == Verdict()
+
+
 def external(**budgets: object) -> dict[str, Any]:
     strategy = {"rollingUpdateConfiguration": budgets}
     scaled = {"scaling": {"mode": "External"}, "spec__replicas": 1}
