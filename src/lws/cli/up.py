@@ -87,7 +87,9 @@ def up(
         gc.disable()  # what is loaded now stays; `run_up` switches it on again
         from lws.manager.up.options import UpOptions, topology_of
         from lws.manager.up.run import run_up  # loads the sandbox only when it is wanted
+        from lws.runtime.logs import level_of
 
+        level_of(log_level, option="--log-level")
         options = UpOptions(
             topology=topology_of(topology),
             data=None if data is None else Path(data),
