@@ -195,7 +195,8 @@ def configured_type(kind: Any) -> tuple[str, str]:
 def commands_page() -> Iterator[str]:
     yield f"# Commands\n\n{HEADER}"
     yield "`lws`, and the same as `kubectl lws`. Data goes to stdout, all else to stderr; exit"
-    yield "code 2 is a wrong command line. See [operations](operations.md#every-day) too."
+    yield "code 2 is a wrong command line, 74 that the output cannot be written. See"
+    yield "[operations](operations.md#every-day) too."
     for name, command in _commands(main, "lws"):
         if isinstance(command, click.Group) and command is main:
             continue

@@ -11,6 +11,7 @@ import click
 from lws.api import names
 from lws.base.errors import InvalidInput, LwsError
 from lws.cli.everyday.cluster import Cluster, what_to_do
+from lws.cli.numbers import Seconds
 from lws.cli.problems import EXIT_USAGE, tell
 from lws.cli.up import running_kubeconfig
 from lws.client import errors, requests, resources
@@ -106,7 +107,7 @@ def _the_one(what: str, flags: Mapping[str, bool | str | None]) -> str:
 
 
 @chaos.command("slow-start")
-@click.argument("seconds", type=click.FloatRange(0, 86_400))
+@click.argument("seconds", type=Seconds(0, 86_400))
 @_kubeconfig
 def slow_start(seconds: float, kubeconfig: str | None) -> None:
     """Let pods that start from now on take so many seconds to be ready."""

@@ -1,13 +1,19 @@
 """The `lws` command. What a command needs is loaded when it is typed, and no sooner."""
 
+import sys
 from collections.abc import Mapping
+from errno import EDQUOT, EFBIG, EIO, ENOSPC
 from importlib import import_module
-from typing import NamedTuple
+from io import TextIOWrapper
+from typing import Any, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
 
 import lws
+from lws.cli.problems import EXIT_OUTPUT, reason_of, tell
+
+_CANNOT_WRITE = (ENOSPC, EDQUOT, EFBIG, EIO)
 
 
 class Entry(NamedTuple):
@@ -52,6 +58,20 @@ ENTRIES: Mapping[str, Entry] = {
 
 class Commands(click.Group):
     """The commands of `ENTRIES`."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """As click has it, but that no output is an accident, whatever the terminal and the disk:
+        a character that the terminal has not is a question mark."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="replace")
+        try:
+            return super().main(*args, **kwargs)
+        except OSError as error:
+            if error.errno not in _CANNOT_WRITE:
+                raise
+            tell(f"the output cannot be written: {reason_of(error)}")
+            sys.exit(EXIT_OUTPUT)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's own words)
         """Their names."""

@@ -5,6 +5,9 @@ import click
 EXIT_USAGE = 2
 """What was typed or configured is wrong; as `click` itself has it."""
 
+EXIT_OUTPUT = 74
+"""What is to be printed cannot be written (`EX_IOERR` of sysexits): no answer of any command."""
+
 
 def reason_of(error: OSError | UnicodeDecodeError) -> str:
     """Why a file cannot be read or written, without its name, which is said already."""

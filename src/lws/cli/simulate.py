@@ -1,6 +1,7 @@
 """`lws simulate`: a rollout in virtual time, told and drawn."""
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -12,6 +13,7 @@ import click
 
 from lws.base.errors import InvalidInput
 from lws.cli.extras import require_sandbox
+from lws.cli.numbers import Seconds
 from lws.cli.plan.manifests import read_documents
 from lws.cli.problems import EXIT_USAGE, reason_of, tell
 
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from lws.manager.up.simulated import Simulation
 
 Document = Mapping[str, Any]
+
+# Thirty years; far beyond, a second more is no other time any more, and nothing would end.
+_LIMIT_MAX = 1e9
+_SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 
 
 @click.command("simulate", context_settings={"max_content_width": 100})
@@ -28,14 +34,14 @@ Document = Mapping[str, Any]
     "--start",
     default=60.0,
     show_default=True,
-    type=click.FloatRange(min=0),
+    type=Seconds(min=0),
     help="Seconds until a pod is ready.",
 )
 @click.option(
     "--limit",
     default=14_400.0,
     show_default=True,
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(min=0, min_open=True, max=_LIMIT_MAX),
     help="Seconds to give up after.",
 )
 @click.option(
@@ -98,7 +104,7 @@ def _failure(text: str) -> Any:
     from lws.manager.up.simulated import PodFailure
 
     seconds, _, pod = text.partition(":")
-    if not pod or not seconds.replace(".", "", 1).isdecimal():
+    if not pod or not _SECONDS.fullmatch(seconds):
         message = f"must be SECONDS:POD, such as 90:vllm-0-1, not {text!r}"
         raise InvalidInput(field="--fail", message=message)
     return PodFailure(float(seconds), pod)

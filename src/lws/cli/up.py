@@ -15,6 +15,7 @@ import click
 
 from lws.base.errors import InvalidInput
 from lws.cli.extras import require_sandbox
+from lws.cli.numbers import Seconds
 from lws.cli.problems import EXIT_USAGE, reason_of, tell
 from lws.runtime.clock import RealClock
 
@@ -46,7 +47,7 @@ def _state_folder() -> Path:
 @click.option("--kubeconfig", metavar="FILE", help="Where to write it; else in the state folder.")
 @click.option(
     "--ready-after",
-    type=click.FloatRange(min=0),
+    type=Seconds(min=0),
     default=1.0,
     show_default=True,
     help="Seconds of a pod.",
@@ -86,7 +87,9 @@ def up(
         gc.disable()  # what is loaded now stays; `run_up` switches it on again
         from lws.manager.up.options import UpOptions, topology_of
         from lws.manager.up.run import run_up  # loads the sandbox only when it is wanted
+        from lws.runtime.logs import level_of
 
+        level_of(log_level, option="--log-level")
         options = UpOptions(
             topology=topology_of(topology),
             data=None if data is None else Path(data),
@@ -144,18 +147,15 @@ def _words_of(url: str, kubeconfig: Path, *, operator: bool) -> list[str]:
 
 
 def _manifests(file: str) -> list[dict[str, Any]]:
-    import yaml  # not every start reads manifests
+    from lws.cli.documents import documents_of  # not every start reads manifests
 
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-        documents = [one for one in yaml.safe_load_all(text) if one is not None]
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(
             field=f"--apply {file}", message=f"cannot be read: {reason_of(error)}"
         ) from error
-    except yaml.YAMLError as error:
-        message = "is not YAML: " + " ".join(str(error).split())
-        raise InvalidInput(field=f"--apply {file}", message=message) from error
+    documents = documents_of(text, field=f"--apply {file}")
     for document in documents:
         named = isinstance(document, dict) and isinstance(document.get("metadata"), dict)
         if not named or not document["metadata"].get("name"):

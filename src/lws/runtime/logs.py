@@ -25,15 +25,15 @@ QUIET_LIBRARIES = ("aiohttp.access", "asyncio")  # at debug they speak of every 
 log = structlog.get_logger(__name__)
 
 
-def level_of(text: str) -> int:
-    """The level that `--zap-log-level` names; a number above 0 asks for more than info."""
+def level_of(text: str, *, option: str = "--zap-log-level") -> int:
+    """The level that `option` names; a number above 0 asks for more than info."""
     word = text.strip().lower()
     if word in LEVELS:
         return LEVELS[word]
     if word.isdecimal() and word.isascii():
         return logging.DEBUG if int(word) > 0 else logging.INFO
     names = ", ".join(LEVELS)
-    raise InvalidInput(field="--zap-log-level", message=f"{text!r} is none of {names}, or a number")
+    raise InvalidInput(field=option, message=f"{text!r} is none of {names}, or a number")
 
 
 def configure_logs(

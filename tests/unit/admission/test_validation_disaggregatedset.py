@@ -194,6 +194,33 @@ def test_budgets_of_a_role_at_rest_may_both_be_zero() -> None:
     assert validate_disaggregatedset(ds(*roles)) == Verdict()
 
 
+def test_a_role_whose_annotations_its_leaderworkerset_could_not_have_is_refused() -> None:
+    """Half of the roles would run, and wait for the other half for ever."""
+    by_subgroup = {"metadata__annotations": {SUBGROUP_EXCLUSIVE: "rack"}}
+    verdict = validate_disaggregatedset(beside(role("prefill", **by_subgroup)))
+    assert paths(verdict) == [f"spec.roles[0].metadata.annotations[{SUBGROUP_EXCLUSIVE}]"]
+    policy = {"spec__leaderWorkerTemplate__subGroupPolicy": {"subGroupSize": 1}}
+    assert validate_disaggregatedset(beside(role("prefill", **by_subgroup, **policy))) == Verdict()
+
+
+def external(**budgets: object) -> dict[str, Any]:
+    strategy = {"rollingUpdateConfiguration": budgets}
+    scaled = {"scaling": {"mode": "External"}, "spec__replicas": 1}
+    return beside(role("prefill", spec__rolloutStrategy=strategy, **scaled))
+
+
+def test_percentages_of_an_external_role_are_not_judged_by_replicas_that_its_scaler_sets() -> None:
+    assert validate_disaggregatedset(external(maxUnavailable="25%", maxSurge=0)) == Verdict()
+
+
+@pytest.mark.parametrize("nothing", [0, "0%"])
+def test_budgets_of_an_external_role_that_are_nothing_of_any_number_are_refused(
+    nothing: object,
+) -> None:
+    verdict = validate_disaggregatedset(external(maxUnavailable=nothing, maxSurge=0))
+    assert paths(verdict) == [f"spec.roles[0].{BUDGETS}.maxUnavailable"]
+
+
 def test_a_partition_is_refused_by_its_name() -> None:
     (error,) = validate_disaggregatedset(budgets(partition=1)).errors
     assert error.kind is Cause.FORBIDDEN

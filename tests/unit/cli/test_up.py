@@ -56,3 +56,19 @@ def test_a_process_that_is_another_or_gone_is_no_sandbox(tmp_path: Path) -> None
     is_ours = b"lws" in os.fsencode(sys.executable)
     assert taken == (other if is_ours else None)
     assert running_pid(tmp_path / "lws" / "running.json") is None
+
+
+@pytest.mark.parametrize(
+    "topology",
+    ["a b=2", "/zone=2", "a/b/c=2", f"{'k' * 60}=2", f"zone={'9' * 5000}", "zone=0", "zone"],
+)
+def test_a_topology_that_no_node_can_have_is_told_by_its_option(topology: str) -> None:
+    result = CliRunner().invoke(main, ["up", "--topology", topology])
+    assert result.exit_code == 2, result.exception
+    assert result.stderr.startswith("error: --topology: ")
+
+
+def test_a_log_level_that_is_none_is_told_by_the_option_that_was_typed() -> None:
+    result = CliRunner().invoke(main, ["up", "--log-level", "loud"])
+    assert result.exit_code == 2, result.exception
+    assert result.stderr.startswith("error: --log-level: 'loud' is none of ")

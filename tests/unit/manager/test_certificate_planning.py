@@ -1,8 +1,13 @@
 """What the Secret of certificates should hold, whatever it holds."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.x509.oid import NameOID
 
 from lws.manager.certificates.authority import (
     KeyPair,
@@ -23,6 +28,7 @@ from lws.manager.certificates.planning import (
     plan_certificates,
 )
 
+Key = ed25519.Ed25519PrivateKey | ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 NOW = 1_800_000_000.0
 DAY = 86_400.0
 HOSTS = ("lws-webhook-service.lws-system.svc", "127.0.0.1")
@@ -145,6 +151,46 @@ def test_a_certificate_of_another_clock_that_is_ahead_is_served(whole: dict[str,
     plan = planned(whole, now=NOW - 2 * DAY)
     assert plan.data is None
     assert plan.serving is not None
+
+
+def self_signed(key: Key, *, ca: bool) -> dict[str, bytes]:
+    """What somebody else may have put under the authority's keys."""
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "somebody")])
+    builder = (
+        x509.CertificateBuilder(name, name, key.public_key(), serial_number=1)
+        .not_valid_before(datetime.fromtimestamp(NOW - DAY, UTC))
+        .not_valid_after(datetime.fromtimestamp(NOW + 365 * DAY, UTC))
+        .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
+    )
+    algorithm = None if isinstance(key, ed25519.Ed25519PrivateKey) else hashes.SHA256()
+    pem = serialization.Encoding.PEM
+    private = key.private_bytes(
+        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return {CA_CERT: builder.sign(key, algorithm).public_bytes(pem), CA_KEY: private}
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        self_signed(ed25519.Ed25519PrivateKey.generate(), ca=True),
+        self_signed(ec.generate_private_key(ec.SECP256R1()), ca=False),
+    ],
+    ids=["a key that does not sign with SHA-256", "a server's own certificate"],
+)
+def test_an_authority_that_cannot_sign_for_us_is_made_anew(foreign: dict[str, bytes]) -> None:
+    plan = planned(foreign)
+    assert plan.why == "there is no usable CA"
+    assert plan.data is not None
+    assert planned(plan.data).data is None
+
+
+def test_an_rsa_authority_of_the_public_controller_signs_on() -> None:
+    theirs = self_signed(rsa.generate_private_key(65537, 2048), ca=True)
+    plan = planned(theirs)
+    assert plan.data is not None
+    assert plan.data[CA_CERT] == theirs[CA_CERT]
+    assert is_signed_by(plan.data[TLS_CERT], theirs[CA_CERT])
 
 
 def test_a_certificate_of_a_stranger_is_not_kept(whole: dict[str, bytes]) -> None:

@@ -1,7 +1,7 @@
 """`rolloutStrategy`: its type, the partition and the two budgets (api.md section 2)."""
 
 from lws.admission import defaulting
-from lws.admission.validation.counts import replicas_of
+from lws.admission.validation.counts import REPLICAS_MAX, replicas_of
 from lws.admission.validation.places import Place
 from lws.admission.validation.verdict import Cause
 from lws.api.intorpercent import IntOrPercent, is_percent, resolve
@@ -9,11 +9,14 @@ from lws.api.intorpercent import IntOrPercent, is_percent, resolve
 _PERCENT_MAX = 100
 
 
-def check_rollout_strategy(spec: Place, *, may_come_to_zero: bool = False) -> None:
+def check_rollout_strategy(
+    spec: Place, *, may_come_to_zero: bool = False, is_scaled: bool = False
+) -> None:
     """Every rule of it; `spec` is a LeaderWorkerSet's.
 
     `may_come_to_zero`: the percentages were judged with the number that its replicas are on the
-    way to, and what they come to on the way counts as one unavailable.
+    way to, and what they come to on the way counts as one unavailable. `is_scaled`: a scaler says
+    how many replicas there are, so that a percentage may come to anything but of nothing.
     """
     strategy = spec["rolloutStrategy"]
     strategy["type"].one_of([defaulting.ROLLING_UPDATE], default=defaulting.ROLLING_UPDATE)
@@ -24,10 +27,11 @@ def check_rollout_strategy(spec: Place, *, may_come_to_zero: bool = False) -> No
     replicas = replicas_of(spec)
     if unavailable is None or surge is None or not replicas or may_come_to_zero:
         return
+    total = REPLICAS_MAX if is_scaled else replicas
     if (
-        resolve(unavailable, total=replicas, round_up=False)
+        resolve(unavailable, total=total, round_up=False)
         == 0
-        == resolve(surge, total=replicas, round_up=True)
+        == resolve(surge, total=total, round_up=True)
     ):
         configuration["maxUnavailable"].error(
             Cause.INVALID,

@@ -12,6 +12,7 @@ from lws.admission.validation.naming import (
     is_dns_label,
 )
 from lws.admission.validation.places import Place
+from lws.admission.validation.subgroups import check_subgroup_topology
 from lws.admission.validation.verdict import Cause
 from lws.api import names
 
@@ -69,11 +70,11 @@ def _check_role_list(place: Place, roles: list[Place]) -> None:
 
 def _check_role(role: Place) -> None:
     _check_role_name(role["name"])
-    _is_external(role)
+    is_external = _is_external(role)
     for kind in ("labels", "annotations"):
         role["metadata"][kind].fields()
     spec = role["spec"]
-    check_spec(spec)
+    check_spec(spec, is_scaled=is_external)
     partition = spec["rolloutStrategy"]["rollingUpdateConfiguration"]["partition"]
     if partition.integer():
         partition.error(
@@ -145,6 +146,9 @@ def _check_placement(policy: Place, roles: list[Place]) -> None:
     topology = policy["topology"]
     topology.text()
     if placement == defaulting.NO_PLACEMENT:
+        for role in roles:
+            template = role["spec"]["leaderWorkerTemplate"]
+            check_subgroup_topology(role["metadata"], template=template)
         return
     topology.require(f"name the node label that type {placement} places by")
     for role in roles:

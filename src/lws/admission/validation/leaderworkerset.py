@@ -45,14 +45,15 @@ def _is_a_roles(metadata: Place) -> bool:
     )
 
 
-def check_spec(spec: Place, *, is_scaled_by_steps: bool = False) -> None:
-    """The rules that a spec has by itself, also as the spec of a role."""
+def check_spec(spec: Place, *, is_scaled_by_steps: bool = False, is_scaled: bool = False) -> None:
+    """The rules that a spec has by itself, also as the spec of a role, which may be External
+    (`is_scaled`)."""
     template = spec["leaderWorkerTemplate"]
     check_counts(spec)
     _check_template(template)
     check_subgroups(template)
     check_claims(template)
-    check_rollout_strategy(spec, may_come_to_zero=is_scaled_by_steps)
+    check_rollout_strategy(spec, may_come_to_zero=is_scaled_by_steps, is_scaled=is_scaled)
     spec["startupPolicy"].one_of(tuple(StartupPolicy), default=StartupPolicy.LEADER_CREATED)
     spec["networkConfig"]["subdomainPolicy"].one_of(
         tuple(SubdomainPolicy), default=SubdomainPolicy.SHARED

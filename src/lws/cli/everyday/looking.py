@@ -28,6 +28,7 @@ from lws.cli.everyday.family import Document
 from lws.cli.everyday.groups import lacks_pods
 from lws.cli.everyday.roles import Found, status_of_roles
 from lws.cli.everyday.status import Status, status_of
+from lws.cli.numbers import Seconds
 from lws.client.errors import Retryable
 from lws.runtime.clock import RealClock
 
@@ -139,7 +140,7 @@ async def _status_of(client: "KubernetesClient", found: Document) -> Found:
 @click.argument("name", shell_complete=live.sets)
 @click.option("--watch", "-w", is_flag=True, help="Tell what changes until it is available.")
 @click.option(
-    "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Of --watch; else for ever."
+    "--timeout", type=Seconds(min=0), metavar="SECONDS", help="Of --watch; else for ever."
 )
 @_output
 @with_cluster

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import yaml
 
+from lws.admission.validation.counts import REPLICAS_MAX
 from lws.base.errors import InvalidInput
 from lws.cli.plan import svg, text
 from lws.cli.plan.manifests import preview_of, read_documents, require_valid
@@ -16,6 +17,8 @@ from lws.cli.plan.preview import Preview, of_numbers
 from lws.cli.problems import EXIT_USAGE, reason_of, tell
 from lws.client.errors import ClientError
 
+# Python refuses to read thousands of them.
+_DIGITS_MAX = 100
 OUTPUTS = ("text", "json", "yaml", "svg")
 
 _output = click.option(
@@ -149,6 +152,8 @@ def _numbers(option: str, value: str, *, length: int | None = None) -> list[int]
     if not all(part.isascii() and part.isdigit() for part in parts):
         message = f"must be whole numbers with commas between, such as 10,2, not {value!r}"
         raise InvalidInput(field=option, message=message)
+    if any(len(part) > _DIGITS_MAX or int(part) > REPLICAS_MAX for part in parts):
+        raise InvalidInput(field=option, message=f"must be at most {REPLICAS_MAX}")
     numbers = [int(part) for part in parts]
     if length is not None and len(numbers) == 1:
         return numbers * length

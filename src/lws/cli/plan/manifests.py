@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-import yaml
 
 from lws.admission.validation import validate_disaggregatedset, validate_leaderworkerset
 from lws.api import disaggregatedset, leaderworkerset, names
@@ -14,6 +13,7 @@ from lws.api.crds_file import stored_definitions
 from lws.api.disaggregatedset import DisaggregatedSet, Role
 from lws.api.leaderworkerset import LeaderWorkerSet
 from lws.base.errors import InvalidInput
+from lws.cli.documents import documents_of
 from lws.cli.plan.preview import Preview, of_disaggregatedset, of_leaderworkerset
 from lws.cli.problems import reason_of
 from lws.planner.disaggregatedset.budgets import resolve_budgets
@@ -31,13 +31,9 @@ KINDS = {names.KIND: names.API_VERSION, names.DS_KIND: names.DS_API_VERSION}
 
 def read_documents(path: str) -> list[Document]:
     """The LeaderWorkerSets and DisaggregatedSets of a file (`-`: standard input)."""
-    try:
-        text = _text(path)
-        documents = [one for one in yaml.safe_load_all(text) if one is not None]
-    except yaml.YAMLError as error:
-        raise InvalidInput(field=path, message=f"is not YAML: {_where(error)}") from error
+    documents = documents_of(_text(path), field=path)
     sets: list[Document] = [
-        one for one in documents if isinstance(one, dict) and one.get("kind") in KINDS
+        one for one in documents if isinstance(one, dict) and _is_known(one.get("kind"))
     ]
     if not sets:
         message = f"holds no {' and no '.join(KINDS)}"
@@ -57,11 +53,8 @@ def _text(path: str) -> str:
         raise InvalidInput(field=path, message=f"cannot be read: {reason_of(error)}") from error
 
 
-def _where(error: yaml.YAMLError) -> str:
-    """One line of what a parser says in several."""
-    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        return f"line {error.problem_mark.line + 1}: {error.problem}"
-    return " ".join(str(error).split())
+def _is_known(kind: object) -> bool:
+    return isinstance(kind, str) and kind in KINDS
 
 
 def preview_of(new: Document, old: Document | None) -> Preview:

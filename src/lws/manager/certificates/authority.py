@@ -9,9 +9,11 @@ from ipaddress import ip_address
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+_SIGNING = (ec.EllipticCurvePrivateKey, rsa.RSAPrivateKey)
+"""Keys that sign with SHA-256, and whose signature every API server takes."""
 BACKDATED = timedelta(hours=1)
 """Certificates are valid from an hour ago: API servers' clocks may be behind ours."""
 
@@ -84,6 +86,19 @@ def is_pair(pair: KeyPair) -> bool:
     except Unreadable:
         return False
     return _public(certificate.public_key()) == _public(key.public_key())
+
+
+def can_sign(pair: KeyPair) -> bool:
+    """Whether certificate and key belong together and make an authority, by whose signature an API
+    server trusts: a foreign Secret may hold the pair of a server, or a key that we cannot use."""
+    if not is_pair(pair):
+        return False
+    certificate, key = _read(pair)
+    try:
+        constraints = certificate.extensions.get_extension_for_class(x509.BasicConstraints)
+    except (x509.ExtensionNotFound, ValueError):
+        return False
+    return constraints.value.ca and isinstance(key, _SIGNING)
 
 
 def is_signed_by(certificate: bytes, authority: bytes) -> bool:

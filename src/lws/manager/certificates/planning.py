@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from lws.manager.certificates.authority import (
     KeyPair,
     Unreadable,
+    can_sign,
     hosts_of,
     is_pair,
     is_signed_by,
@@ -98,7 +99,7 @@ def _everything_anew(hosts: Sequence[str], now: float) -> CertificatePlan:
 
 def _is_usable(authority: KeyPair, now: float) -> bool:
     """Whether it can sign and is trusted by time; one from the future is another clock's."""
-    return is_pair(authority) and lifetime(authority.certificate)[1] > now
+    return can_sign(authority) and lifetime(authority.certificate)[1] > now
 
 
 def _why_serving(

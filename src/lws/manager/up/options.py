@@ -1,11 +1,13 @@
 """What `lws up` was told."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lws.base.errors import InvalidInput
 from lws.sandbox.cluster.options import ZONE, NodeSpec
+from lws.sandbox.schema.naming import label_value, qualified_name
 
 NODES_MAX = 10_000
 CAPACITY: Mapping[str, str] = {
@@ -51,8 +53,7 @@ class UpOptions:
             "kubernetes.io/arch": "amd64",
         }
         for key, domains in self.topology.items():
-            word = key.rpartition("/")[2]
-            labels[key] = f"{word}-{number * domains // self.nodes}"
+            labels[key] = _domain(key, number * domains // self.nodes)
         return NodeSpec(name=name, labels=labels, capacity=CAPACITY)
 
 
@@ -64,11 +65,19 @@ def topology_of(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         name, _, count = part.partition("=")
-        if not name or not count.isdecimal() or not 0 < int(count) <= NODES_MAX:
+        if not name or not _COUNT.fullmatch(count) or not 0 < int(count) <= NODES_MAX:
             message = f"must be such as zone=2,rack=4, not {text!r}"
             raise InvalidInput(field="--topology", message=message)
-        found[_SHORT.get(name, name)] = int(count)
+        key = _SHORT.get(name, name)
+        for fault in (*qualified_name(key), *label_value(_domain(key, NODES_MAX))):
+            raise InvalidInput(field="--topology", message=f"{name!r} is no node label: {fault}")
+        found[key] = int(count)
     return found
 
 
+def _domain(key: str, number: int) -> str:
+    return f"{key.rpartition('/')[2]}-{number}"
+
+
+_COUNT = re.compile(r"[0-9]{1,9}")
 _SHORT = {"zone": ZONE, "region": "topology.kubernetes.io/region", "rack": "topology.lws/rack"}

@@ -250,6 +250,15 @@ def test_revisions_of_a_disaggregatedset_are_those_that_have_sets() -> None:
         revisions.between_roles(both, "0c", None)
 
 
+def test_an_empty_key_is_no_revision_and_never_nothing_differs() -> None:
+    """A script's variable that is not set; exit code 0 would be a lie."""
+    both = standing(NEW, recorded=[revision(OLD, 1, "aaa"), revision(NEW, 2, "bbb")])
+    with pytest.raises(InvalidInput, match="--from-revision: no revision has key ''"):
+        revisions.between(both, "", None)
+    with pytest.raises(InvalidInput, match="--to-revision: no revision has key ''"):
+        revisions.between_roles(running(BEFORE), "0a", "")
+
+
 def test_client_side_apply_takes_away_what_was_applied_last_and_is_said_no_more() -> None:
     last = {"spec": {"a": 1, "b": {"x": 1, "y": 2}, "c": [1]}, "gone": True}
     manifest = {"spec": {"a": 1, "b": {"x": 3}, "c": [2]}}

@@ -19,7 +19,8 @@ def between(standing: leaderworkerset.Standing, old: str | None, new: str | None
     lws = standing.family.lws
     key = leaderworkerset.wanted_key(standing, lws)
     first, last = (
-        keyed(standing.revisions, one or key, flag=flag) for one, flag in ((old, FROM), (new, TO))
+        keyed(standing.revisions, key if one is None else one, flag=flag)
+        for one, flag in ((old, FROM), (new, TO))
     )
     return Difference(
         title=title_of(lws),
@@ -49,7 +50,8 @@ def between_roles(
     keys = [str(key) for key in sorted({held.place.revision for held in standing.sets})]
     wanted = disaggregatedset.key_of_spec(standing)
     first, last = (
-        _chosen(keys, one or wanted, flag=flag) for one, flag in ((old, FROM), (new, TO))
+        _chosen(keys, wanted if one is None else one, flag=flag)
+        for one, flag in ((old, FROM), (new, TO))
     )
     left, right = (disaggregatedset.templates_of(standing, key) for key in (first, last))
     fields = [
@@ -73,7 +75,9 @@ def _role_effect(change: Change, right: Mapping[str, object]) -> Effect:
 
 
 def _chosen(keys: Sequence[str], key: str, *, flag: str) -> str:
-    found = [one for one in keys if one == key] or [one for one in keys if one.startswith(key)]
+    found = [one for one in keys if one == key] or [
+        one for one in keys if key and one.startswith(key)
+    ]
     if len(found) == 1:
         return found[0]
     words = "no revision has" if not found else "several revisions begin with"
