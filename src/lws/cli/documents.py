@@ -14,6 +14,7 @@ from lws.base.errors import InvalidInput
 
 # A pod template takes some twenty levels; what comes after must not run out of stack.
 _DEPTH_MAX = 100
+_VALUES_MAX = 1_000_000  # a set has some hundreds
 _INT64_MIN, _UINT64_MAX = -(2**63), 2**64 - 1
 
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -34,7 +35,8 @@ def documents_of(text: str, *, field: str) -> list[Any]:
     """Those that are not empty; InvalidInput, about `field`, for what is no YAML or no JSON."""
     try:
         found = list(yaml.load_all(text, Loader=_Loader))
-        documents = [_json(one, above=()) for one in found if one is not None]
+        read = _Json()
+        documents = [read.of(one) for one in found if one is not None]
     except yaml.YAMLError as error:
         raise InvalidInput(field=field, message=f"is not YAML: {_where(error)}") from error
     except (ValueError, ArithmeticError, LookupError, RecursionError) as error:
@@ -53,26 +55,39 @@ def _parts(document: Any) -> Iterator[Any]:
         yield document
 
 
-def _json(value: Any, *, above: tuple[int, ...]) -> Any:
-    """`above`: the values that this one is in."""
-    if value is None or isinstance(value, str | bool):
-        return value
+class _Json:
+    """Values as JSON; a few aliases of aliases would be more of them than there is memory for."""
+
+    def __init__(self) -> None:
+        self._left = _VALUES_MAX
+
+    def of(self, value: Any, *, above: tuple[int, ...] = ()) -> Any:
+        """`above`: the values that this one is in."""
+        self._left -= 1
+        if self._left < 0:
+            raise ValueError(f"it is more than {_VALUES_MAX} values with each alias written out")
+        if value is None or isinstance(value, str | bool):
+            return value
+        if isinstance(value, int | float):
+            return _number(value)
+        if not isinstance(value, dict | list):
+            raise ValueError(f"it has no {type(value).__name__}")
+        if id(value) in above:
+            raise ValueError("an alias leads back to what it is in")
+        if len(above) >= _DEPTH_MAX:
+            raise ValueError(f"it is nested more than {_DEPTH_MAX} levels deep")
+        inside = (*above, id(value))
+        if isinstance(value, list):
+            return [self.of(item, above=inside) for item in value]
+        return {_key(key): self.of(item, above=inside) for key, item in value.items()}
+
+
+def _number(value: float) -> float:
     if isinstance(value, int):
         return value if _INT64_MIN <= value <= _UINT64_MAX else float(value)
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise ValueError(f"{value} is no number there")
-        return value
-    if not isinstance(value, dict | list):
-        raise ValueError(f"it has no {type(value).__name__}")
-    if id(value) in above:
-        raise ValueError("an alias leads back to what it is in")
-    if len(above) >= _DEPTH_MAX:
-        raise ValueError(f"it is nested more than {_DEPTH_MAX} levels deep")
-    inside = (*above, id(value))
-    if isinstance(value, list):
-        return [_json(item, above=inside) for item in value]
-    return {_key(key): _json(item, above=inside) for key, item in value.items()}
+    if not math.isfinite(value):
+        raise ValueError(f"{value} is no number there")
+    return value
 
 
 def _key(key: object) -> str:

@@ -278,6 +278,22 @@ def test_pods_of_a_node_that_comes_back_in_time_are_ready_again(sandbox: Sandbox
     assert "deletionTimestamp" not in sandbox.get("pods", "one")["metadata"]
 
 
+def test_a_pod_that_was_called_ready_on_a_lost_node_stays_so_when_the_node_is_back(
+    sandbox: SandboxWorld,
+) -> None:
+    """Its kubelet has nothing to correct, so nobody may doubt the pod once more after it."""
+    start(sandbox, pod("one"))
+    node = sandbox.get("pods", "one")["spec"]["nodeName"]
+    sandbox.do(sandbox.cluster.kill_node(node))
+    sandbox.pass_time(60)
+    sandbox.do(sandbox.cluster.set_ready(sandbox.namespace, "one", True))
+    sandbox.pass_time(10)
+    sandbox.do(sandbox.cluster.revive_node(node))
+    sandbox.pass_time(60)
+    assert _condition(sandbox.get("nodes", node), "Ready")["status"] == "True"
+    assert _is_ready(sandbox, "one")
+
+
 def test_pods_go_to_no_node_that_is_lost(sandbox: SandboxWorld) -> None:
     for node in sandbox.nodes[1:]:
         sandbox.do(sandbox.cluster.kill_node(node))

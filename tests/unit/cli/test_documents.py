@@ -47,6 +47,7 @@ def test_a_date_and_a_key_are_text_and_a_number_past_64_bits_is_not_whole() -> N
         f"a: {'[' * 5000}{']' * 5000}",
         "a: [",
         "? [a]\n: b",
+        "\n".join(["a0: &a0 x", *(f"a{n + 1}: &a{n + 1} [{9 * f'*a{n},'}]" for n in range(9))]),
     ],
 )
 def test_what_json_has_no_word_for_is_told_with_the_name_of_the_file(text: str) -> None:

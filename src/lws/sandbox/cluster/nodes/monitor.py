@@ -70,7 +70,7 @@ class NodeMonitor:
         if self._is_lost(name) and not has_condition(node, "Ready", "Unknown"):
             node = await self._mark_unknown(node)
         node = await self._taint(node)
-        if not has_condition(node, "Ready") and condition_of(node, "Ready") is not None:
+        if self._is_to_doubt(node):
             await self._mark_pods(name)
 
     def _is_lost(self, name: str) -> bool:
@@ -78,6 +78,14 @@ class NodeMonitor:
         if name not in self._dead or since is None:
             return False
         return self._clock.monotonic() - since >= self._grace - 1e-6
+
+    def _is_to_doubt(self, node: JsonObject) -> bool:
+        """Not one whose kubelet is back and has only not said yet that the node is ready: it has
+        told of its pods already, and what is said of them now nobody would correct."""
+        ready = condition_of(node, "Ready")
+        if ready is None or ready["status"] == "True":
+            return False
+        return ready["status"] != "Unknown" or name_of(node) in self._dead
 
     async def _mark_unknown(self, node: JsonObject) -> JsonObject:
         reason, message = _SILENT
