@@ -9,7 +9,7 @@ interfere; of the StatefulSet controller, "any" covers its gate off and on. Prin
 worlds of one pair of budgets, form and kind, in the order in which they are done, and one a number
 of replicas; ends with 1 if a promise was broken or an update did not end, 2 if there was nothing
 to search. Five replicas with all
-that may happen are 10 GB and two hours.
+that may happen are 14 GB and more than two hours.
 """
 
 import argparse
