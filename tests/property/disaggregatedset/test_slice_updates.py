@@ -62,9 +62,9 @@ class History:
             assert ready[name] >= floor, (name, ready, self.floors, self.world.replicas())
 
     def write_some(self) -> None:
-        """One pass; often it crashes after so many writes."""
+        """One pass; often it crashes after so many writes, and some fail."""
         last = self.chance.choice((1, 2, 3, 100))
-        writes: Iterator[Write] = self.world.writes()
+        writes: Iterator[Write] = self.world.writes(self.chance)
         for number, _ in enumerate(writes, 1):
             self.check()
             if number == last:

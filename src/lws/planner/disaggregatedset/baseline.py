@@ -16,6 +16,7 @@ twice, and the update is a little more careful than it needs to be.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from lws.planner.actions import Action
 from lws.planner.disaggregatedset import leaderworkersets
@@ -46,23 +47,30 @@ def note_baseline(snapshot: SliceSnapshot, family: SliceFamily) -> tuple[Action,
     return (*writes, *taken)
 
 
-def hand_down(
-    snapshot: SliceSnapshot,
-    family: SliceFamily,
-    drained: Mapping[Generation, Mapping[str, RoleSet]],
-) -> tuple[Action, ...]:
-    """Notes of the `drained` ones, added to those of the revisions that still run (`family`)."""
+def with_inheritance(
+    family: SliceFamily, drained: Mapping[Generation, Mapping[str, RoleSet]]
+) -> SliceFamily:
+    """The revisions that still run, with what the `drained` ones are to hand down to them.
+
+    An update is planned by it, so that no pass takes anything before that is written, or where it
+    cannot be.
+    """
     if begins(family):
-        return ()  # all is noted anew, from what there is
+        return family  # all is noted anew, from what there is
     heirs: dict[tuple[Generation, str], int] = {}
     for roles in drained.values():
         for role, held in roles.items():
             heir = _oldest(family, role)
             if heir is not None and held.initial:
                 heirs[heir, role] = heirs.get((heir, role), 0) + held.initial
+    return replace(family, inherited=heirs)
+
+
+def hand_down(snapshot: SliceSnapshot, family: SliceFamily) -> tuple[Action, ...]:
+    """What is inherited, added to the notes of the heirs."""
     return tuple(
         leaderworkersets.note_initial(snapshot, held, replicas=(held.initial or 0) + more)
-        for (generation, role), more in heirs.items()
+        for (generation, role), more in family.inherited.items()
         for held in (family.old[generation][role],)
     )
 

@@ -1,7 +1,7 @@
 """A slice's LeaderWorkerSets, sorted: those of the wanted revision, and the old revisions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from lws.base.ids import RevisionKey
@@ -29,6 +29,9 @@ class SliceFamily:
     """Of the wanted revision, but from before slices: to be made anew (section 2, rule 3)."""
     ending: frozenset[str]
     """Names of those that are being deleted: they cannot be made anew yet."""
+    inherited: Mapping[tuple[Generation, str], int] = field(default_factory=dict)
+    """By old revision and role of it: replicas that drained revisions began with, and have yet to
+    hand down to it."""
 
 
 def sort_family(snapshot: SliceSnapshot) -> SliceFamily:
@@ -76,7 +79,9 @@ def old_revisions(family: SliceFamily) -> list[OldRevision]:
             created=_newest(list(roles.values())),
             replicas={role: held.replicas for role, held in roles.items()},
             initial_replicas={
-                role: held.initial for role, held in roles.items() if held.initial is not None
+                role: held.initial + family.inherited.get((generation, role), 0)
+                for role, held in roles.items()
+                if held.initial is not None
             },
         )
         for generation, roles in family.old.items()

@@ -1,13 +1,18 @@
 """One pass over one slice: the pipeline of spec section 2, rules 1, 3 and 4."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lws.api import names
 from lws.api.disaggregatedset import Role
 from lws.planner.actions import Action, Emit, EventType
 from lws.planner.disaggregatedset import leaderworkersets, scaling
-from lws.planner.disaggregatedset.baseline import begins, hand_down, note_baseline
+from lws.planner.disaggregatedset.baseline import (
+    begins,
+    hand_down,
+    note_baseline,
+    with_inheritance,
+)
 from lws.planner.disaggregatedset.family import Generation, SliceFamily, running, sort_family
 from lws.planner.disaggregatedset.services import (
     abandoned_services,
@@ -39,6 +44,7 @@ def plan_slice(snapshot: SliceSnapshot) -> SlicePlan:
         return SlicePlan(_removed(snapshot))
     whole = sort_family(snapshot)
     family = running(whole)
+    family = with_inheritance(family, _drained(whole, serving=family))
     waiting, moves, steps = None, tuple[Strand, ...](), False
     if not family.old:
         moves = _straight(snapshot, family)
@@ -82,13 +88,13 @@ def _dropped(
     snapshot: SliceSnapshot, family: SliceFamily, *, serving: SliceFamily
 ) -> tuple[Strand, ...]:
     """Old revisions that serve no more go, and their services with them."""
-    drained = {one: roles for one, roles in family.old.items() if one not in serving.old}
+    drained = _drained(family, serving=serving)
     services = dict(abandoned_services(snapshot, drained))
     first: Strand = ()
     if serving.old:
         if note_baseline(snapshot, serving) and not begins(serving):
             return ()  # what they hand down would be overwritten
-        first = hand_down(snapshot, serving, drained)
+        first = hand_down(snapshot, serving)
     deletes: list[Action] = []
     for generation, roles in drained.items():
         deletes += [leaderworkersets.drop(snapshot, held) for held in roles.values()]
@@ -96,6 +102,12 @@ def _dropped(
     if drained and not serving.old and _is_completed(snapshot, family, list(drained)):
         deletes.append(_completed(snapshot))
     return ((*first, *deletes), *(tuple(orphans) for orphans in services.values()))
+
+
+def _drained(
+    family: SliceFamily, *, serving: SliceFamily
+) -> Mapping[Generation, Mapping[str, RoleSet]]:
+    return {one: roles for one, roles in family.old.items() if one not in serving.old}
 
 
 def _is_completed(

@@ -1,5 +1,6 @@
 """A slice in memory: its planner's actions are carried out on documents, as by a server."""
 
+import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -179,11 +180,17 @@ class SliceWorld:
     def plan(self) -> SlicePlan:
         return plan_slice(self.snapshot())
 
-    def writes(self) -> Iterator[Write]:
-        """Carry out one pass, write by write; whoever stops asking has crashed in between."""
-        for strand in self.plan().strands:
+    def writes(self, chance: random.Random | None = None) -> Iterator[Write]:
+        """Carry out one pass, write by write; whoever stops asking has crashed in between.
+
+        By `chance` strands come in any order, and a write fails now and then: its strand ends.
+        """
+        strands = list(self.plan().strands)
+        if chance is not None:
+            chance.shuffle(strands)
+        for strand in strands:
             for action in strand:
-                if not self._carry_out(action):
+                if (chance is not None and chance.random() < 0.1) or not self._carry_out(action):
                     break
                 if isinstance(action, Write):
                     yield action
