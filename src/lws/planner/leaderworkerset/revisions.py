@@ -64,27 +64,31 @@ def revision_step(snapshot: LeaderWorkerSetSnapshot) -> RevisionStep:
     cleaning = tuple(_delete(snapshot, revision) for revision in duplicates)
     statefulset = snapshot.statefulset
     if statefulset is None:
-        return _record(snapshot, standing, cleaning, present=None)
+        return _record(snapshot, standing, cleaning)
     key = statefulset.revision_key
     present = next((revision for revision in standing if revision.key == key), None)
-    if present is None and key:
+    if present is None and key and not _matching(snapshot, standing):
         number = _highest(standing) + 1
         create = _create(snapshot, key=key, number=number, why="that its StatefulSet carries")
         return RevisionStep(key, (*cleaning, create))
     if present is not None and _is_wanted(snapshot, present):
         return RevisionStep(key, (*cleaning, *_bring_back(snapshot, present, standing)))
-    return _record(snapshot, standing, cleaning, present=present)
+    return _record(snapshot, standing, cleaning)
+
+
+def _matching(snapshot: LeaderWorkerSetSnapshot, standing: Sequence[Revision]) -> list[Revision]:
+    """Revisions of the wanted template. One of another key than the StatefulSet's, whose own is
+    missing, says that this carries something else: an update is under way, and must not be lost."""
+    return [revision for revision in standing if _is_wanted(snapshot, revision)]
 
 
 def _record(
     snapshot: LeaderWorkerSetSnapshot,
     standing: Sequence[Revision],
     cleaning: tuple[Action, ...],
-    *,
-    present: Revision | None,
 ) -> RevisionStep:
     """Find the wanted template among the recorded ones, or record it."""
-    matching = [r for r in standing if r is not present and _is_wanted(snapshot, r)]
+    matching = _matching(snapshot, standing)
     if matching:
         found = max(matching, key=lambda revision: revision.number)
         return RevisionStep(found.key, (*cleaning, *_bring_back(snapshot, found, standing)))

@@ -148,6 +148,13 @@ def test_a_statefulset_from_before_revisions_keeps_its_key() -> None:
     assert create.body["metadata"]["labels"][names.REVISION_KEY] == KEY
 
 
+def test_an_update_is_not_lost_with_the_revision_that_is_being_replaced() -> None:
+    """It was deleted by hand. The wanted one is recorded, so the StatefulSet carries another."""
+    wanted = a_revision(a_set(image="serve:2"), key="new", number=2)
+    step = revision_step(updating(revisions=[wanted]))
+    assert (step.key, step.actions) == ("new", ())
+
+
 def test_of_several_with_one_key_the_highest_number_counts() -> None:
     lws = a_set()
     step = revision_step(at_rest(lws, revisions=[a_revision(lws), a_revision(lws, number=2)]))
