@@ -52,9 +52,11 @@ def test_a_failed_container_is_told_with_what_to_watch_and_the_group_comes_back(
         "then: group 0 of vllm is recreated, once (restartPolicy RecreateGroupOnPodRestart)"
     )
     assert watch.startswith("watch: kubectl get pods -n default -w -l ")
-    shown = sandbox.kubectl(*watch.removeprefix("watch: kubectl ").replace(" -w", "").split())
-    assert "vllm-0" in shown
-    assert "vllm-1" not in shown
+    shown = watch.removeprefix("watch: kubectl ").replace(" -w", "").split()
+    eventually(  # for a moment there may be none
+        lambda: "vllm-0" in sandbox.kubectl(*shown), timeout=30, what="the pods to watch"
+    )
+    assert "vllm-1" not in sandbox.kubectl(*shown)
     eventually(lambda: uid(sandbox, "vllm-0") != leader, timeout=30, what="a new leader")
     eventually(lambda: ready_groups(sandbox) == "2", timeout=60, what="two groups")
     assert uid(sandbox, "vllm-1") == other
