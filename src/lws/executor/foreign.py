@@ -11,6 +11,7 @@ from lws.client.errors import NotFound
 from lws.client.kubernetes import KubernetesClient
 from lws.client.resources import Resource
 from lws.executor.caches import RESOURCES
+from lws.executor.owners import controller_of
 
 ASK_SECONDS = 4.0
 """Not more often than this is one asked whether it is still there."""
@@ -99,9 +100,8 @@ class ForeignObjects:
         except NotFound:
             return None
         metadata = thing["metadata"]
-        owners = metadata.get("ownerReferences") or ()
         return Found(
             uid=UID(metadata.get("uid") or ""),
-            owner=next((str(owner["uid"]) for owner in owners if owner.get("controller")), ""),
+            owner=controller_of(thing).get("uid", ""),
             labels=metadata.get("labels") or {},
         )

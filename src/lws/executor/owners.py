@@ -47,7 +47,8 @@ class Owners:
         """Whether this was made a moment ago for an owner that ends, has ended or lives anew."""
         since = self._made.get(_target(action))
         owner = controller_of(action.body)
-        resource = self._resources.get(_KINDS.get(owner.get("kind", ""), action.kind))
+        kind = _KINDS.get(owner.get("kind", ""))
+        resource = None if kind is None else self._resources.get(kind)
         if since is None or resource is None or self._clock.monotonic() - since >= SOON_SECONDS:
             return False
         try:

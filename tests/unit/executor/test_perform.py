@@ -437,3 +437,10 @@ async def test_another_life_of_the_owner_is_not_doubted() -> None:
         one = create(body={"metadata": {"name": "vllm-0", "ownerReferences": [owner]}})
         assert await world.performer.write(FAMILY, one) is None
     assert len(world.asked) == 2
+
+
+async def test_what_nobody_owns_is_made_again_without_a_look() -> None:
+    world = World()
+    for _ in range(2):
+        assert await world.performer.write(FAMILY, create()) is None
+    assert len(world.asked) == 2

@@ -55,8 +55,9 @@ def _refusal(metadata: Document, event: Document) -> Iterator[tuple[str, str]]:
 
 def _is_of(lws: str, statefulset: str) -> bool:
     """The leaders' StatefulSet has the set's name, that of a group's workers its leader's."""
-    index = statefulset.removeprefix(f"{lws}-")
-    return statefulset == lws or (index != statefulset and index.isascii() and index.isdigit())
+    index = names.ordinal(statefulset)
+    is_group = index is not None and statefulset == names.leader_pod_name(lws, index)
+    return is_group or statefulset == lws
 
 
 def tidy(message: str) -> str:
